@@ -18,7 +18,12 @@ beforeAll(async () => {
   await engine.register(makeSpec({ dagId: 'chain', tasks: graphOf({ a: [], b: ['a'], c: ['b'] }) }));
   for (let time = 0; time < 2; time += 1) await engine.ended(await engine.trigger('chain')); // versions and connections are there
   await engine.scheduler.stop(); // nobody else writes
-  triggers = createTriggers({ db: engine.db, graphs: engine.scheduler.graphs, keepsPlans: () => true, activity: createActivity() });
+  triggers = createTriggers({
+    db: engine.db,
+    graphs: engine.scheduler.graphs,
+    keepsPlans: () => true,
+    activity: createActivity(),
+  });
 });
 afterAll(() => engine?.close());
 

@@ -1,0 +1,246 @@
+/**
+ * What docs/architecture.md promises, at every step of a control plane: whatever was committed goes on, nothing runs twice, no
+ * slot is lost, and a caller that repeats its question gets one run. Each case stops the process at one step, or loses the
+ * connection with one answer; the steps are those of an undisturbed run.
+ */
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SLOTS, createCrashPlant } from '@svc/testing/engine/crash-plant.ts';
+import type { CrashPlant, Life, PlantOptions } from '@svc/testing/engine/crash-plant.ts';
+import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
+import { nameOf } from '@svc/testing/postgres/breakable-line.ts';
+import type { Break, Step } from '@svc/testing/postgres/breakable-line.ts';
+import { makeSpec } from '@svc/testing/spec/make-spec.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { registerVersion } from '../registry/register-version.ts';
+import type { Registration } from '../registry/register-version.ts';
+import type { TenantDb } from '../db/database.ts';
+
+let plant: CrashPlant;
+
+const GRAPHS = {
+  diamond: graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'] }),
+  wide: graphOf({ a: [], b: [], c: [], d: [], e: [] }, (id) => ({
+    policy: { max_active_tis_per_dag: id === 'b' ? 1 : null },
+  })),
+  pair: graphOf({ a: [], b: ['a'] }),
+  alone: graphOf({ a: [] }),
+  canary: graphOf({ x: [], y: [], z: [] }),
+};
+type DagId = keyof typeof GRAPHS;
+
+const specOf = (dagId: DagId, text = '1'): CompiledSpec =>
+  makeSpec({
+    dagId,
+    tasks: GRAPHS[dagId],
+    dag: { is_paused_upon_creation: false, max_active_runs: dagId === 'alone' ? 1 : 100, doc_md: text },
+  });
+
+const ACTOR = { name: 'test', clientIp: '127.0.0.1', requestId: 'test' };
+const deploy = (db: TenantDb, spec: CompiledSpec): Promise<Registration> =>
+  registerVersion(db, { dagId: spec.dag.dag_id, artifact: { spec }, actor: ACTOR });
+
+beforeAll(async () => {
+  plant = await createCrashPlant();
+  for (const dagId of Object.keys(GRAPHS) as DagId[]) await deploy(plant.scope, specOf(dagId));
+});
+afterAll(() => plant?.close());
+
+/** What one scenario does; `runs` are the names of those that must end well. */
+type Scenario = {
+  options?: PlantOptions;
+  dagId: DagId;
+  runIds: readonly string[];
+  /** Before the steps are walked: triggers, with a worker that begins nothing yet. */
+  prepare?(life: Life, name: (runId: string) => string): Promise<void>;
+  act(life: Life, name: (runId: string) => string): Promise<unknown>;
+  /** What the caller repeats until it is answered, when everything has come to rest. */
+  repeat?(name: (runId: string) => string): Promise<void>;
+};
+
+const trigger = (life: Life, dagId: DagId, runId: string) =>
+  life.scheduler.trigger(plant.tenant.id, { dagId, runId, runType: 'manual', triggeredBy: 'test' });
+
+const triggerAgain = async (dagId: DagId, runId: string): Promise<void> => {
+  const result = await plant.ask((scheduler) =>
+    scheduler.trigger(plant.tenant.id, { dagId, runId, runType: 'manual', triggeredBy: 'test' }),
+  );
+  expect(['created', 'duplicate']).toContain(result.kind);
+};
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'finish: ends that hand over the next task, are foreseen, join and end the run': {
+    dagId: 'diamond',
+    runIds: ['one'],
+    prepare: async (life, name) => void (await trigger(life, 'diamond', name('one'))),
+    act: async () => plant.releaseWorker(),
+  },
+  'finish: the end of a run for which another one waits': {
+    dagId: 'alone',
+    runIds: ['one', 'two'],
+    async prepare(life, name) {
+      await trigger(life, 'alone', name('one'));
+      await trigger(life, 'alone', name('two'));
+    },
+    act: async () => plant.releaseWorker(),
+  },
+  'claim: tasks wait for room, in a full pool, one with a limit of its own': {
+    options: { goesOn: false },
+    dagId: 'wide',
+    runIds: ['one'],
+    async prepare(life, name) {
+      plant.setRoom(0);
+      await trigger(life, 'wide', name('one'));
+    },
+    async act() {
+      plant.releaseWorker();
+      plant.setRoom(SLOTS);
+    },
+  },
+  'trigger: its first task is claimed with it': {
+    dagId: 'pair',
+    runIds: ['one'],
+    act: async (life, name) => {
+      plant.releaseWorker();
+      await trigger(life, 'pair', name('one'));
+    },
+    repeat: (name) => triggerAgain('pair', name('one')),
+  },
+  'trigger: its first task is started with it, on a worker that was told before': {
+    options: { startsAhead: true },
+    dagId: 'pair',
+    runIds: ['one'],
+    act: async (life, name) => {
+      plant.releaseWorker();
+      await trigger(life, 'pair', name('one'));
+    },
+    repeat: (name) => triggerAgain('pair', name('one')),
+  },
+};
+
+let cases = 0;
+
+/** Plays the scenario on a process that may be broken; answers with the steps that were armed. */
+async function play(scenario: Scenario, fault?: Break): Promise<{ steps: readonly Step[]; isBroken: boolean }> {
+  const prefix = `case ${(cases += 1)}`;
+  const name = (runId: string): string => `${prefix} ${runId}`;
+  plant.reset(scenario.options ?? {});
+  plant.holdWorker();
+  plant.setRoom(SLOTS);
+  const life = plant.beginMortal();
+  const lives = [life];
+  await scenario.prepare?.(life, name);
+  await plant.settle(life);
+  life.line?.arm(fault);
+  const acted = scenario.act(life, name).then(
+    () => 'answered',
+    () => 'failed',
+  );
+  const answer = await Promise.race([acted, life.line?.stopped]);
+  await plant.settle(life);
+  life.line?.disarm();
+  const isBroken = life.line?.isBroken() ?? false;
+  const hasStopped = life.line?.isStopped() ?? false;
+  const heir = hasStopped ? plant.beginHealthy() : life;
+  if (heir !== life) lives.push(heir);
+  plant.releaseWorker();
+  plant.setRoom(SLOTS);
+  await heir.scheduler.tick();
+  await plant.settle(heir);
+  await afterLease(scenario, name, lives);
+  const kept = await runsOf(scenario, name);
+  if (scenario.prepare || answer === 'answered')
+    expect(kept.map(({ run_id: id }) => id)).toEqual(scenario.runIds.map(name));
+  for (const run of kept) expect(run.state, `${run.run_id} without being asked for again`).toBe('success');
+  if (answer !== 'answered' && scenario.repeat) {
+    await scenario.repeat(name);
+    await plant.settle(lives.at(-1) ?? heir);
+  }
+  await check(scenario, name);
+  if (!hasStopped) await allSlotsAreFree(life);
+  for (const each of lives) await plant.end(each);
+  return { steps: life.line?.steps ?? [], isBroken };
+}
+
+const runsOf = ({ dagId, runIds }: Scenario, name: (runId: string) => string) =>
+  plant.scope
+    .selectFrom('dag_runs')
+    .select(['id', 'run_id', 'state'])
+    .where('dag_id', '=', dagId)
+    .where('run_id', 'in', runIds.map(name))
+    .orderBy('id')
+    .execute();
+
+/** What a process took along into its death was never begun: only such attempts wait for their lease. */
+async function afterLease(scenario: Scenario, name: (runId: string) => string, lives: Life[]): Promise<void> {
+  const runs = await runsOf(scenario, name);
+  if (runs.every(({ state }) => state === 'success')) return;
+  const active = await plant.scope
+    .selectFrom('task_instances')
+    .select(['task_id', 'state'])
+    .where(
+      'run',
+      'in',
+      runs.map(({ id }) => id),
+    )
+    .where('state', 'in', ['running', 'queued', 'scheduled'])
+    .execute();
+  expect(
+    active.filter(({ state }) => state === 'running'),
+    'running, and no worker knows of it',
+  ).toEqual([]);
+  const late = plant.beginHealthy(0);
+  lives.push(late);
+  await late.scheduler.tick();
+  await plant.settle(late);
+}
+
+async function check(scenario: Scenario, name: (runId: string) => string): Promise<void> {
+  expect(plant.problems).toEqual([]);
+  const runs = await runsOf(scenario, name);
+  expect(runs.map(({ run_id: id, state }) => [id, state])).toEqual(scenario.runIds.map((id) => [name(id), 'success']));
+  const tasks = GRAPHS[scenario.dagId].map(({ task_id: id }) => id);
+  const wanted = runs.flatMap(({ id }) => tasks.map((task) => `${id}/${task}#1`));
+  expect(plant.bodies().toSorted()).toEqual(wanted.toSorted());
+  const { rows } = await sql`
+    select task_id, state from task_instances
+    where state is distinct from 'success' or try_number <> 1 or claimable`.execute(plant.db.shared);
+  expect(rows).toEqual([]);
+  expect(plant.held()).toBe(0);
+}
+
+/** A run with as many first tasks as there are slots has them all given out at once. */
+async function allSlotsAreFree(life: Life): Promise<void> {
+  plant.holdWorker();
+  expect((await trigger(life, 'canary', `canary ${cases}`)).kind).toBe('created');
+  await plant.settle(life);
+  expect(plant.held(), 'slots that can be filled').toBe(SLOTS);
+  plant.releaseWorker();
+  await plant.settle(life);
+}
+
+async function walk(scenario: Scenario, kind: Break['kind']): Promise<number> {
+  const { steps } = await play(scenario);
+  const places = kind === 'stop' ? steps : steps.filter(({ phase }) => phase === 'answered');
+  const missed: string[] = [];
+  for (const at of places) {
+    try {
+      const { isBroken } = await play(scenario, { kind, at });
+      if (!isBroken) missed.push(nameOf(at));
+    } catch (error) {
+      throw new Error(`${kind} at step ${nameOf(at)}`, { cause: error });
+    }
+  }
+  expect(missed, 'steps that did not come again').toEqual([]);
+  return places.length;
+}
+
+describe.each(Object.entries(SCENARIOS))('%s', (_name, scenario) => {
+  it('loses nothing and runs nothing twice when the process stops at any step', async () => {
+    expect(await walk(scenario, 'stop')).toBeGreaterThan(0);
+  });
+
+  it('loses nothing and runs nothing twice when any answer of Postgres gets lost with its connection', async () => {
+    expect(await walk(scenario, 'drop')).toBeGreaterThan(0);
+  });
+});
