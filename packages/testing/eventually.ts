@@ -1,6 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { beginWait } from './slow-waits.ts';
 
-/** What is waited for comes about in milliseconds; how long a machine that does ten things at once takes is not known. */
+/**
+ * What is waited for comes about in milliseconds; how long a machine that does ten things at once takes is not known. Waits that
+ * become long are reported at the end of the run (slow-waits.ts).
+ */
 const PATIENCE_MS = 50_000;
 
 /** Asks until `look` neither throws nor gives `false`, and gives what it gave; fails with what it last threw. */
@@ -9,14 +13,19 @@ export async function eventually<T>(
   options: { everyMs?: number; withinMs?: number } = {},
 ): Promise<Exclude<T, false>> {
   const { everyMs = 20, withinMs = PATIENCE_MS } = options;
-  for (const deadline = Date.now() + withinMs; ; await sleep(everyMs)) {
-    const isLast = Date.now() > deadline;
-    try {
-      const found = await look();
-      if (found !== false) return found as Exclude<T, false>;
-    } catch (error) {
-      if (isLast) throw error;
+  const over = beginWait();
+  try {
+    for (const deadline = Date.now() + withinMs; ; await sleep(everyMs)) {
+      const isLast = Date.now() > deadline;
+      try {
+        const found = await look();
+        if (found !== false) return found as Exclude<T, false>;
+      } catch (error) {
+        if (isLast) throw error;
+      }
+      if (isLast) throw new Error(`did not come about within ${withinMs} ms: ${look.toString()}`);
     }
-    if (isLast) throw new Error(`did not come about within ${withinMs} ms: ${look.toString()}`);
+  } finally {
+    over();
   }
 }

@@ -26,10 +26,10 @@ import type { Job } from './switches.ts';
 
 const GOAL_PERCENT = 85;
 
-/** `tests`: folders whose unit tests run. */
+/** `tests`: the folder whose unit tests run. */
 const CORES = {
-  plan: { files: 'packages/server/engine/plan/*.ts', tests: ['packages/server/engine/'] },
-  spec: { files: 'packages/spec/**/*.ts', tests: ['packages/spec/'] },
+  plan: { files: 'packages/server/engine/plan/*.ts', tests: 'packages/server/engine/plan/' },
+  spec: { files: 'packages/spec/**/*.ts', tests: 'packages/spec/' },
 } as const;
 type Core = keyof typeof CORES;
 
@@ -66,13 +66,7 @@ function sampled<T>(items: readonly T[]): T[] {
   return items.filter((_, index) => chosen.has(index));
 }
 
-/** The quickest kinds first: a mutant that one test has found is not tried with the others. */
-function testsOf(core: Core): string[] {
-  const slowness = (file: string): number => (/property|golden|python/.test(file) ? 1 : 0);
-  return testFilesByTier()
-    .unit.filter((file) => CORES[core].tests.some((folder) => file.startsWith(folder)))
-    .sort((a, b) => slowness(a) - slowness(b));
-}
+const testsOf = (core: Core): string[] => testFilesByTier().unit.filter((file) => file.startsWith(CORES[core].tests));
 
 /** A mutant that takes its process down with it is found as well: the next process goes on with the others. */
 async function runAll(core: Core, mutants: readonly NumberedMutant[], folder: string): Promise<string> {

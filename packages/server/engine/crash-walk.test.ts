@@ -26,6 +26,7 @@ const GRAPHS = {
   pair: graphOf({ a: [], b: ['a'] }),
   alone: graphOf({ a: [] }),
   canary: graphOf({ x: [], y: [], z: [] }),
+  deployed: graphOf({ a: [] }),
 };
 type DagId = keyof typeof GRAPHS;
 
@@ -219,28 +220,115 @@ async function allSlotsAreFree(life: Life): Promise<void> {
   await plant.settle(life);
 }
 
-async function walk(scenario: Scenario, kind: Break['kind']): Promise<number> {
-  const { steps } = await play(scenario);
-  const places = kind === 'stop' ? steps : steps.filter(({ phase }) => phase === 'answered');
+/**
+ * Statements that leave together, and answers that arrive together, are one step for the process: nothing is decided between
+ * them. Of each such row its first and its last are walked, and every commit.
+ */
+const awaitedOf = (steps: readonly Step[]): Step[] =>
+  steps.filter(
+    ({ phase, text }, index) =>
+      text === 'commit' || steps[index - 1]?.phase !== phase || steps[index + 1]?.phase !== phase,
+  );
+
+async function walk(
+  kind: Break['kind'],
+  playOnce: (fault?: Break) => Promise<{ steps: readonly Step[]; isBroken: boolean }>,
+): Promise<number> {
+  const { steps } = await playOnce();
+  const places = kind === 'stop' ? awaitedOf(steps) : awaitedOf(steps).filter(({ phase }) => phase === 'answered');
   const missed: string[] = [];
   for (const at of places) {
     try {
-      const { isBroken } = await play(scenario, { kind, at });
+      const { isBroken } = await playOnce({ kind, at });
       if (!isBroken) missed.push(nameOf(at));
     } catch (error) {
       throw new Error(`${kind} at step ${nameOf(at)}`, { cause: error });
     }
   }
   expect(missed, 'steps that did not come again').toEqual([]);
+  console.log(
+    'STEPS',
+    kind,
+    places.length,
+    missed.length,
+    Math.round(process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000),
+  );
   return places.length;
+}
+
+/** The next version of a DAG, each time with another text. */
+async function playDeploy(fault?: Break): Promise<{ steps: readonly Step[]; isBroken: boolean }> {
+  plant.reset({});
+  plant.releaseWorker();
+  plant.setRoom(SLOTS);
+  const spec = specOf('deployed', `case ${(cases += 1)}`);
+  const before = await versionsOf();
+  const life = plant.beginMortal();
+  life.line?.arm(fault);
+  const deployed = deploy(life.db.tenant(plant.tenant.id), spec).then(
+    ({ kind }) => kind,
+    () => 'failed',
+  );
+  const answer = await Promise.race([deployed, life.line?.stopped]);
+  life.line?.disarm();
+  const heir = plant.beginHealthy();
+  // Whatever has become of it, a run has one version, and all of it.
+  await runOnce(heir, `${cases} before`);
+  const between = await versionsOf();
+  if (answer === 'created') expect(between).toHaveLength(before.length + 1);
+  const again = await deploy(plant.scope, spec);
+  expect(again.kind).toBe(between.length === before.length ? 'created' : 'unchanged');
+  await runOnce(heir, `${cases} after`);
+  const after = await versionsOf();
+  expect(after).toEqual(Array.from({ length: before.length + 1 }, (_, index) => index + 1));
+  const { rows } = await sql`
+    select d.current_version as current,
+      (select count(*) from audit_log where event = 'post_dag_version' and dag_id = d.dag_id) as entries
+    from dags d where d.dag_id = 'deployed'`.execute(plant.db.shared);
+  expect(rows).toEqual([{ current: after.length, entries: after.length }]);
+  expect(plant.problems).toEqual([]);
+  for (const each of [life, heir]) await plant.end(each);
+  return { steps: life.line?.steps ?? [], isBroken: life.line?.isBroken() ?? false };
+}
+
+const versionsOf = async (): Promise<number[]> => {
+  const versions = await plant.scope
+    .selectFrom('dag_versions')
+    .select('version_number')
+    .where('dag_id', '=', 'deployed')
+    .orderBy('version_number')
+    .execute();
+  return versions.map(({ version_number: version }) => version);
+};
+
+async function runOnce(life: Life, runId: string): Promise<void> {
+  const result = await trigger(life, 'deployed', runId);
+  expect(result.kind).toBe('created');
+  await plant.settle(life);
+  const run = await plant.scope
+    .selectFrom('dag_runs')
+    .select(['state', 'version_number'])
+    .where('run_id', '=', runId)
+    .executeTakeFirstOrThrow();
+  expect(run).toEqual({ state: 'success', version_number: (await versionsOf()).at(-1) });
 }
 
 describe.each(Object.entries(SCENARIOS))('%s', (_name, scenario) => {
   it('loses nothing and runs nothing twice when the process stops at any step', async () => {
-    expect(await walk(scenario, 'stop')).toBeGreaterThan(0);
+    expect(await walk('stop', (fault) => play(scenario, fault))).toBeGreaterThan(0);
   });
 
   it('loses nothing and runs nothing twice when any answer of Postgres gets lost with its connection', async () => {
-    expect(await walk(scenario, 'drop')).toBeGreaterThan(0);
+    expect(await walk('drop', (fault) => play(scenario, fault))).toBeGreaterThan(0);
+  });
+});
+
+describe('deploy: another version of a DAG', () => {
+  it('is there wholly or not at all, and once, when the process stops at any step', async () => {
+    expect(await walk('stop', playDeploy)).toBeGreaterThan(0);
+  });
+
+  it('is there wholly or not at all, and once, when any answer of Postgres gets lost with its connection', async () => {
+    expect(await walk('drop', playDeploy)).toBeGreaterThan(0);
   });
 });

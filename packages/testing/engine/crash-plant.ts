@@ -160,7 +160,11 @@ export async function createCrashPlant() {
       recordAssetEvents: async () => ({ effects: [] }),
       dueSources: [],
       notifyOthers: () => {},
-      log: { info: () => {}, warn: () => {}, error: (details) => void problems.push(details) },
+      log: {
+        info: () => {},
+        warn: () => {},
+        error: (details) => void (line?.isStopped() || problems.push(details)),
+      },
     });
     tellCapacity = executor.told;
     made = { db: own, scheduler, line };
