@@ -8,7 +8,10 @@ export default defineConfig({
     execArgv: ['--disable-warning=ExperimentalWarning', '--import', new URL('switches.ts', import.meta.url).href],
     experimental: { viteModuleRunner: false, nodeLoader: false },
     runner: new URL('mutant-runner.ts', import.meta.url).pathname,
-    setupFiles: [new URL('../../packages/testing/vitest/seeds.ts', import.meta.url).pathname, new URL('no-shrinking.ts', import.meta.url).pathname],
+    setupFiles: [
+      new URL('../../packages/testing/vitest/seeds.ts', import.meta.url).pathname,
+      new URL('no-shrinking.ts', import.meta.url).pathname,
+    ],
     provide: { tier: 'unit' },
     isolate: false,
     sequence: { sequencer: QuickFilesFirst },

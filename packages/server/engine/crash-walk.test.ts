@@ -18,9 +18,12 @@ import type { TenantDb } from '../db/database.ts';
 
 let plant: CrashPlant;
 
+/** Some hundred cases: a machine that does ten things at once takes a minute for a walk that takes seconds on a quiet one. */
+const PATIENCE_MS = 300_000;
+
 const GRAPHS = {
   diamond: graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'] }),
-  wide: graphOf({ a: [], b: [], c: [], d: [], e: [] }, (id) => ({
+  wide: graphOf({ a: [], b: [], c: [], d: [] }, (id) => ({
     policy: { max_active_tis_per_dag: id === 'b' ? 1 : null },
   })),
   pair: graphOf({ a: [], b: ['a'] }),
@@ -50,6 +53,8 @@ afterAll(() => plant?.close());
 /** What one scenario does; `runs` are the names of those that must end well. */
 type Scenario = {
   options?: PlantOptions;
+  /** It reserves slots of the executor: a process that lives on must have them all back. */
+  reserves?: true;
   dagId: DagId;
   runIds: readonly string[];
   /** Before the steps are walked: triggers, with a worker that begins nothing yet. */
@@ -87,6 +92,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'claim: tasks wait for room, in a full pool, one with a limit of its own': {
     options: { goesOn: false },
+    reserves: true,
     dagId: 'wide',
     runIds: ['one'],
     async prepare(life, name) {
@@ -99,6 +105,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     },
   },
   'trigger: its first task is claimed with it': {
+    reserves: true,
     dagId: 'pair',
     runIds: ['one'],
     act: async (life, name) => {
@@ -109,6 +116,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   },
   'trigger: its first task is started with it, on a worker that was told before': {
     options: { startsAhead: true },
+    reserves: true,
     dagId: 'pair',
     runIds: ['one'],
     act: async (life, name) => {
@@ -158,7 +166,7 @@ async function play(scenario: Scenario, fault?: Break): Promise<{ steps: readonl
     await plant.settle(lives.at(-1) ?? heir);
   }
   await check(scenario, name);
-  if (!hasStopped) await allSlotsAreFree(life);
+  if (!hasStopped && scenario.reserves) await allSlotsAreFree(life);
   for (const each of lives) await plant.end(each);
   return { steps: life.line?.steps ?? [], isBroken };
 }
@@ -313,7 +321,7 @@ async function runOnce(life: Life, runId: string): Promise<void> {
   expect(run).toEqual({ state: 'success', version_number: (await versionsOf()).at(-1) });
 }
 
-describe.each(Object.entries(SCENARIOS))('%s', (_name, scenario) => {
+describe.each(Object.entries(SCENARIOS))('%s', { timeout: PATIENCE_MS }, (_name, scenario) => {
   it('loses nothing and runs nothing twice when the process stops at any step', async () => {
     expect(await walk('stop', (fault) => play(scenario, fault))).toBeGreaterThan(0);
   });
@@ -323,7 +331,7 @@ describe.each(Object.entries(SCENARIOS))('%s', (_name, scenario) => {
   });
 });
 
-describe('deploy: another version of a DAG', () => {
+describe('deploy: another version of a DAG', { timeout: PATIENCE_MS }, () => {
   it('is there wholly or not at all, and once, when the process stops at any step', async () => {
     expect(await walk('stop', playDeploy)).toBeGreaterThan(0);
   });

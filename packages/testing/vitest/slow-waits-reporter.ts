@@ -7,7 +7,7 @@ import { WAITS_VARIABLE, readWaits, reportWaits } from '../slow-waits.ts';
 const SLOW_MS = 5_000;
 
 /** At the end of a run: where tests had to wait longer than five seconds. They pass, but something has become slow. */
-export default class SlowWaitsReporter implements Reporter {
+export class SlowWaitsReporter implements Reporter {
   /** Null: the folder is the caller's, who reads it. */
   private own: string | null = null;
 

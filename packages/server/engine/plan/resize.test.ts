@@ -73,6 +73,17 @@ describe('a mapped task that is run again', () => {
     expect(run.states()).toEqual({ a: 'success', 'm[0]': 'skipped', 'm[1]': 'skipped', z: 'skipped' });
   });
 
+  it('over a value that cannot be expanded any more fails instead of running, and says why', () => {
+    const lengths: Record<string, number> = { a: 2 };
+    const { run, finishAll, clear } = begin(mapped, lengths);
+    finishAll();
+    clear();
+    delete lengths['a'];
+    run.finish(end('a'));
+    expect(run.states()).toMatchObject({ a: 'success', 'm[0]': 'upstream_failed', z: 'upstream_failed' });
+    expect(run.failures.get('m[0]')).toBe('expansion_failed');
+  });
+
   it('keeps what instances did that were not cleared', () => {
     const lengths = { a: 3 };
     const { run, finishAll, clear } = begin(mapped, lengths);

@@ -46,6 +46,17 @@ describe('why an instance waits', () => {
     });
   });
 
+  it('names three missing tasks, counts more of them, and says nothing about a task that the graph does not have', () => {
+    const ids = ['a', 'b', 'c', 'd'];
+    const blueprint = buildBlueprint(sketchSpec({ tasks: [...ids.map((id) => ({ id })), { id: 'z', upstream: ids }] }));
+    const about = (taskId: string, leftOut: readonly string[]) =>
+      whyWaiting(blueprint, { instance: { taskId, mapIndex: -1, state: null }, rows: [], leftOut: new Set(leftOut) });
+    expect(about('z', ['a', 'b', 'c'])?.text).toContain('no instance of a, b, c: ');
+    expect(about('z', ids)?.text).toContain('no instance of 4 tasks: ');
+    expect(about('gone', ids)).toBeNull();
+    expect(whySources(blueprint, 'gone')).toEqual([]);
+  });
+
   it('says that a cleared task will not run when its rule is already decided against it', () => {
     const sketch: DagSketch = { tasks: [{ id: 'a' }, { id: 'b' }, { id: 'c', upstream: ['a', 'b'] }] };
     const play = (run: PaperRun): void => void run.finish({ taskId: 'a', mapIndex: -1, state: 'failed' });
@@ -83,12 +94,19 @@ describe('why an instance waits', () => {
       groups: { g: { over: 3 } },
     };
     expect(ask(sketch, { taskId: 'b', mapIndex: 1 })?.text).toContain('waits for a[1] (');
+    expect(ask(sketch, { taskId: 'b', mapIndex: 0 })?.text).toContain('waits for a[0] (');
   });
 
   it('names the first few of many tasks and counts the others', () => {
     const ids = ['a', 'b', 'c', 'd', 'e'];
     const sketch: DagSketch = { tasks: [...ids.map((id) => ({ id })), { id: 'z', upstream: ids }] };
     expect(ask(sketch, { taskId: 'z' })?.text).toContain('waits for a, b, c and 2 more (');
+  });
+
+  it('names all of three tasks', () => {
+    const ids = ['a', 'b', 'c'];
+    const sketch: DagSketch = { tasks: [...ids.map((id) => ({ id })), { id: 'z', upstream: ids }] };
+    expect(ask(sketch, { taskId: 'z' })?.text).toContain('waits for a, b, c (');
   });
 
   it('tells a missing value from an unfinished upstream', () => {
