@@ -45,9 +45,10 @@ function render(source: string, { start, end }: { start: number; end: number }, 
   return text + source.slice(at, end);
 }
 
+const isOn = ({ id }: NumberedMutant): string => `${SWITCH}(${id})`;
+
 function switched(source: string, group: Group): string {
   const original = render(source, group, group.inner);
-  const isOn = ({ id }: NumberedMutant): string => `${SWITCH}(${id})`;
   if (group.isBlock) return `{ if (!(${group.mutants.map(isOn).join(' || ')})) ${original} }`;
   const choices = group.mutants.map((mutant) => `${isOn(mutant)} ? ${mutant.replacement} : `);
   return `(${choices.join('')}${original})`;

@@ -50,7 +50,7 @@ function mutantsOf(core: Core): NumberedMutant[] {
     .filter((file) => !/\.(test|d)\.ts$/.test(file) && file.includes(options.only))
     .sort();
   const all = files.flatMap((file) => findMutants(file, readFileSync(join(ROOT, file), 'utf8')));
-  return sampled(all).map((mutant, index) => ({ ...mutant, id: index + 1 }));
+  return all.map((mutant, index) => ({ ...mutant, id: index + 1 }));
 }
 
 function sampled<T>(items: readonly T[]): T[] {
@@ -69,13 +69,18 @@ function sampled<T>(items: readonly T[]): T[] {
 const testsOf = (core: Core): string[] => testFilesByTier().unit.filter((file) => file.startsWith(CORES[core].tests));
 
 /** A mutant that takes its process down with it is found as well: the next process goes on with the others. */
-async function runAll(core: Core, mutants: readonly NumberedMutant[], folder: string): Promise<string> {
+async function runAll(
+  core: Core,
+  { all, chosen }: { all: readonly NumberedMutant[]; chosen: readonly NumberedMutant[] },
+  folder: string,
+): Promise<string> {
   const results = join(folder, 'results.jsonl');
   writeFileSync(results, '');
-  const byFile = Object.groupBy(mutants, ({ file }) => join(ROOT, file)) as Job['mutants'];
+  const byFile = Object.groupBy(all, ({ file }) => join(ROOT, file)) as Job['mutants'];
   for (;;) {
     const { killed, crashed } = readEvents(results);
-    const job: Job = { mutants: byFile, decided: [...killed.keys(), ...crashed], results };
+    const wanted = chosen.map(({ id }) => id).filter((id) => !killed.has(id) && !crashed.has(id));
+    const job: Job = { mutants: byFile, wanted, results };
     writeFileSync(join(folder, 'job.json'), JSON.stringify(job));
     const code = await runTests(testsOf(core), join(folder, 'job.json'));
     if (code === 0) return results;
@@ -100,9 +105,10 @@ function runTests(files: readonly string[], job: string): Promise<number | null>
 async function test(core: Core): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'svc-mutation-'));
   try {
-    const mutants = mutantsOf(core);
-    say(`${core}: ${mutants.length} mutants in ${new Set(mutants.map(({ file }) => file)).size} files`);
-    const counts = countVerdicts(mutants, readEvents(await runAll(core, mutants, folder)));
+    const all = mutantsOf(core);
+    const chosen = sampled(all);
+    say(`${core}: ${chosen.length} of ${all.length} mutants in ${new Set(all.map(({ file }) => file)).size} files`);
+    const counts = countVerdicts(chosen, readEvents(await runAll(core, { all, chosen }, folder)));
     say(reportOf(core, counts));
     if (options.json !== undefined) {
       mkdirSync(options.json, { recursive: true });

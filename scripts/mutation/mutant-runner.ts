@@ -8,9 +8,8 @@ import { TestRunner } from 'vitest';
 import type { RunnerTestCase } from 'vitest';
 import { EndlessMutantError, readJob, state } from './switches.ts';
 
-const { mutants, decided, results } = readJob();
-const wanted = new Set(Object.values(mutants).flatMap((own) => own.map(({ id }) => id)));
-const known = new Set(decided);
+const { wanted, results } = readJob();
+const open = new Set(wanted);
 
 /** What is reached while nothing is tested is reached by loading: such mutants cannot be switched on later. */
 const loading = state.reached;
@@ -19,6 +18,7 @@ const note = (event: object): void => appendFileSync(results, `${JSON.stringify(
 const LEAST_MS = 2_000;
 const TIMES = 20;
 
+// oxlint-disable-next-line import/no-default-export -- Vitest takes the runner of a file by this name
 export default class MutantRunner extends TestRunner {
   async runTask(test: RunnerTestCase): Promise<void> {
     const run = TestRunner.getTestFn(test);
@@ -31,15 +31,15 @@ export default class MutantRunner extends TestRunner {
       state.reached = loading;
     }
     const took = performance.now() - begun;
-    const open = [...reached].filter((id) => wanted.has(id) && !known.has(id));
+    const own = [...reached].filter((id) => open.has(id));
     note({ kind: 'reached', ids: [...reached], atLoad: [...loading] });
-    if (open.length === 0) return;
+    if (own.length === 0) return;
     const name = `${test.file.name} > ${test.name}`;
     if (await fails(run, 0, took)) return note({ kind: 'unrepeatable', name });
-    for (const id of open) {
+    for (const id of own) {
       note({ kind: 'begun', id });
       if (!(await fails(run, id, took))) continue;
-      known.add(id);
+      open.delete(id);
       note({ kind: 'killed', id, name });
     }
   }

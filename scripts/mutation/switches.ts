@@ -9,10 +9,10 @@ import { SWITCH, instrument } from './instrument.ts';
 import type { NumberedMutant } from './instrument.ts';
 
 export type Job = {
-  /** By the absolute path of their file. */
+  /** All that there are, by the absolute path of their file: a loop without a switch could not be stopped. */
   readonly mutants: Readonly<Record<string, readonly NumberedMutant[]>>;
-  /** Their verdicts are known. */
-  readonly decided: readonly number[];
+  /** Those that are to be decided. */
+  readonly wanted: readonly number[];
   /** One line of JSON for each event. */
   readonly results: string;
 };

@@ -63,13 +63,14 @@ export function countVerdicts(mutants: readonly NumberedMutant[], events: Events
   };
 }
 
+const lineOf = (why: string, { file, line, kind, replacement }: NumberedMutant): string =>
+  `  ${file}:${line} ${why} ${kind}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
+
 export function reportOf(name: string, counts: Counts): string {
   const { killed, survived, unreached, percent, unrepeatable } = counts;
-  const lineOf = (why: string) => (mutant: NumberedMutant) =>
-    `  ${mutant.file}:${mutant.line} ${why} ${mutant.kind}: ${mutant.replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
   return [
-    ...survived.map(lineOf('survived')),
-    ...unreached.map(lineOf('unreached')),
+    ...survived.map((mutant) => lineOf('survived', mutant)),
+    ...unreached.map((mutant) => lineOf('unreached', mutant)),
     ...unrepeatable.map((test) => `  cannot be repeated, and decides nothing: ${test}`),
     `${name}: ${percent.toFixed(1)} % of ${killed + survived.length + unreached.length} killed (${killed} killed, ` +
       `${survived.length} survived, ${unreached.length} unreached; ${counts.static} more run only while modules load)`,

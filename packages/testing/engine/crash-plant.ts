@@ -117,11 +117,11 @@ export async function createCrashPlant() {
   }
 
   /** Of a process: what it says after its end is not heard. */
-  function executorOf(own: () => Life | undefined): Executor & { told(): void } {
+  function executorOf(own: () => Life | undefined): Executor & { tell(): void } {
     const listeners: (() => void)[] = [];
     const isAlive = (): boolean => own()?.line?.isStopped() !== true;
     return {
-      told: () => listeners.forEach((tell) => tell()),
+      tell: () => listeners.forEach((listener) => listener()),
       capacity: () => room - held.size,
       dispatch(attempts) {
         if (isAlive()) for (const attempt of attempts) take(attempt);
@@ -145,7 +145,7 @@ export async function createCrashPlant() {
       cancelTriggerers: () => {},
     };
   }
-  let tellCapacity = (): void => {};
+  let told: { tell(): void } | undefined;
 
   function begin(line?: BreakableLine, leaseMs = LEASE_MS): Life {
     const own = line ? openDatabase({ url: line.url, maxOpenConns: 8, ...LIMITS, limits: { endGraceMs: 1 } }) : db;
@@ -166,7 +166,7 @@ export async function createCrashPlant() {
         error: (details) => void (line?.isStopped() || problems.push(details)),
       },
     });
-    tellCapacity = executor.told;
+    told = executor;
     made = { db: own, scheduler, line };
     life = made;
     next.resolve(made);
@@ -216,7 +216,7 @@ export async function createCrashPlant() {
     },
     setRoom(slots: number) {
       room = slots;
-      tellCapacity();
+      told?.tell();
     },
     /** Takes leave of a process: of one that has stopped, whatever it still waits for never comes. */
     async end({ scheduler, db: own, line }: Life): Promise<void> {

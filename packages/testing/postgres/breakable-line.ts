@@ -70,6 +70,15 @@ function giveBack(): void {
   original = undefined;
 }
 
+/** As soon as everything that had left is carried out: Postgres must not guess whether it may go on. */
+function cutWhenQuiet(connection: Connection): void {
+  if (connection.underWay > 0) return;
+  connection.client.connection.stream.destroy();
+  const lost = connection.lost ?? [];
+  connection.lost = [];
+  for (const callback of lost) callback(Object.assign(new Error(LOST), { code: 'ECONNRESET' }));
+}
+
 let made = 0;
 
 export function openBreakableLine(databaseUrl: string): BreakableLine {
@@ -93,15 +102,6 @@ export function openBreakableLine(databaseUrl: string): BreakableLine {
     const at = fault?.at;
     isBroken = at?.phase === phase && at.text === text && at.time === time;
     return isBroken;
-  }
-
-  /** As soon as everything that had left is carried out: Postgres must not guess whether it may go on. */
-  function cutWhenQuiet(connection: Connection): void {
-    if (connection.underWay > 0) return;
-    connection.client.connection.stream.destroy();
-    const lost = connection.lost ?? [];
-    connection.lost = [];
-    for (const callback of lost) callback(Object.assign(new Error(LOST), { code: 'ECONNRESET' }));
   }
 
   function breakAt(connection: Connection): void {
