@@ -254,13 +254,6 @@ async function walk(
     }
   }
   expect(missed, 'steps that did not come again').toEqual([]);
-  console.log(
-    'STEPS',
-    kind,
-    places.length,
-    missed.length,
-    Math.round(process.cpuUsage().user / 1000 + process.cpuUsage().system / 1000),
-  );
   return places.length;
 }
 
