@@ -238,6 +238,12 @@ const awaitedOf = (steps: readonly Step[]): Step[] =>
       text === 'commit' || steps[index - 1]?.phase !== phase || steps[index + 1]?.phase !== phase,
   );
 
+/** Two requests for a claim may become one, and a step less: then the case is played once more. */
+async function comesAgain(playOnce: () => Promise<{ isBroken: boolean }>): Promise<boolean> {
+  for (let time = 0; time < 3; time += 1) if ((await playOnce()).isBroken) return true;
+  return false;
+}
+
 async function walk(
   kind: Break['kind'],
   playOnce: (fault?: Break) => Promise<{ steps: readonly Step[]; isBroken: boolean }>,
@@ -247,8 +253,7 @@ async function walk(
   const missed: string[] = [];
   for (const at of places) {
     try {
-      const { isBroken } = await playOnce({ kind, at });
-      if (!isBroken) missed.push(nameOf(at));
+      if (!(await comesAgain(() => playOnce({ kind, at })))) missed.push(nameOf(at));
     } catch (error) {
       throw new Error(`${kind} at step ${nameOf(at)}`, { cause: error });
     }
