@@ -23,8 +23,9 @@ const PATIENCE_MS = 300_000;
 
 const GRAPHS = {
   diamond: graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'] }),
-  wide: graphOf({ a: [], b: [], c: [], d: [] }, (id) => ({
-    policy: { max_active_tis_per_dag: id === 'b' ? 1 : null },
+  // Two of them do not fit into the pool together, and one has a limit of its own, so that no trigger claims it.
+  wide: graphOf({ a: [], b: [], c: [] }, (id) => ({
+    policy: id === 'b' ? { max_active_tis_per_dag: 1 } : { pool_slots: 2 },
   })),
   pair: graphOf({ a: [], b: ['a'] }),
   alone: graphOf({ a: [] }),
