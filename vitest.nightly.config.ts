@@ -5,9 +5,12 @@
 import { defineConfig } from 'vitest/config';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
+/** They run in `npm test`, too, and do more where NIGHTLY=1 (packages/testing/nightly.ts). */
+const WALKS_FURTHER = ['packages/server/engine/crash-walk.test.ts'];
+
 export default defineConfig({
   test: {
-    include: ['packages/**/*.nightly.test.ts', 'scripts/**/*.nightly.test.ts'],
+    include: ['packages/**/*.nightly.test.ts', 'scripts/**/*.nightly.test.ts', ...WALKS_FURTHER],
     pool: 'forks',
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
     setupFiles: [
