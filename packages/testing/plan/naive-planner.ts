@@ -94,7 +94,9 @@ export class NaivePlanner {
 
   #answer(task: TaskSpec, row: NaiveRow): Answer {
     if (this.#isExcluded(task, row)) return 'skipped';
-    const upstream = task.upstream_task_ids.flatMap((id) => this.#related(row, id));
+    const upstream = task.upstream_task_ids.flatMap((id) =>
+      this.#looksAtAllItems(task) ? this.#rowsOf(id) : this.#related(row, id),
+    );
     const setups = this.#setupScope(task).flatMap((id) => this.#related(row, id).map(({ state }) => state));
     const rule = judgeByDefinition(
       task.policy.trigger_rule,
@@ -157,6 +159,11 @@ export class NaivePlanner {
       }));
       this.rows.splice(at, 1, ...made);
     }
+  }
+
+  #looksAtAllItems({ group_id: groupId, policy }: TaskSpec): boolean {
+    const isEager = ['one_success', 'one_failed', 'one_done'].includes(policy.trigger_rule);
+    return isEager && this.#spec.groups.some((group) => group.group_id === groupId && group.mapping !== null);
   }
 
   /** Instances of the task that an instance of another stands with. */

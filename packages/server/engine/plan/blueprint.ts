@@ -74,6 +74,11 @@ export interface PlannedTask {
    * mapped tasks: to see each time whether all of their instances are finished would cost too much.
    */
   readonly expandsEarly: boolean;
+  /**
+   * Each instance counts all instances of its upstream tasks, also those of other items of its mapped group: as on Airflow,
+   * where `one_success`, `one_failed` and `one_done` of a task that is directly in a mapped group look at every item.
+   */
+  readonly countsAllItems: boolean;
 }
 
 export interface Blueprint {
@@ -192,14 +197,19 @@ function initialCounts(blueprint: Blueprint, task: PlannedTask): UpstreamCounts 
     const upstream = blueprint.tasks.get(id);
     if (!upstream) continue;
     // Inside shared mapped groups an instance has only its counterparts upstream.
-    const shared = initialLength(task) > 0 ? sharedLevels(task, upstream) : 0;
+    const shared = initialLength(task) > 0 && !task.countsAllItems ? sharedLevels(task, upstream) : 0;
     const instances = initialLength(upstream) > 0 ? (literalProduct(upstream, shared) ?? 1) : 1;
     addUpstream(counts, { isSetup: upstream.isSetup, by: instances });
   }
   return counts;
 }
 
-type TaskMapping = Pick<PlannedTask, 'mapping' | 'group' | 'levels' | 'isMapped' | 'literalLength' | 'inputs'>;
+type TaskMapping = Pick<
+  PlannedTask,
+  'mapping' | 'group' | 'levels' | 'isMapped' | 'literalLength' | 'inputs' | 'countsAllItems'
+>;
+
+const RULES_OF_ALL_ITEMS = new Set<TriggerRule>(['one_success', 'one_failed', 'one_done']);
 
 function mappingOf(task: TaskSpec, { nearest }: MappedGroups): TaskMapping {
   const group = nearest.get(task.group_id) ?? null;
@@ -211,6 +221,8 @@ function mappingOf(task: TaskSpec, { nearest }: MappedGroups): TaskMapping {
     isMapped: levels.length > 0,
     literalLength: literalProduct({ levels }),
     inputs: new Set(levels.flatMap(({ mapping }) => lengthSources(mapping))),
+    countsAllItems:
+      group !== null && group.groupId === task.group_id && RULES_OF_ALL_ITEMS.has(task.policy.trigger_rule),
   };
 }
 

@@ -147,6 +147,60 @@ describe('a mapped group', () => {
     expect(run.asked).toEqual([{ kind: 'instance', taskId: 't2', mapIndex: 42 }]);
   });
 
+  describe.each([
+    ['one_failed', 'failed', 'success'],
+    ['one_success', 'success', 'failed'],
+    ['one_done', 'failed', 'skipped'],
+  ] as const)('with a task of rule %s directly in it', (rule, decisive, other) => {
+    const eager = (over: string | number): PaperRun =>
+      begin(
+        {
+          tasks: [
+            { id: 'a' },
+            { id: 't1', group: 'g', upstream: ['a'] },
+            { id: 't2', group: 'g', upstream: ['t1'], rule },
+          ],
+          groups: { g: { over } },
+        },
+        { a: 3 },
+      );
+
+    it.each(['a', 3])('runs it for every item as soon as one item decides (expanded over %s)', (over) => {
+      const run = eager(over);
+      run.finish(end('a'));
+      run.finish(end('t1', 0, other));
+      expect(run.states()).toMatchObject({ 't2[0]': null, 't2[1]': null, 't2[2]': null });
+      run.finish(end('t1', 1, decisive));
+      expect(run.states()).toMatchObject({ 't2[0]': 'scheduled', 't2[1]': 'scheduled', 't2[2]': 'scheduled' });
+    });
+
+    it('does not run it for any item when all items have ended otherwise', () => {
+      const run = eager('a');
+      run.finish(end('a'));
+      for (const index of [0, 1, 2]) run.finish(end('t1', index, other));
+      const expected = rule === 'one_success' ? 'upstream_failed' : 'skipped';
+      expect(run.states()).toMatchObject({ 't2[0]': expected, 't2[1]': expected, 't2[2]': expected });
+    });
+  });
+
+  it('lets a task that is deeper in a plain group look at its own item alone, whatever its rule', () => {
+    const spec = sketchSpec({
+      tasks: [
+        { id: 't1', group: 'g' },
+        { id: 't2', group: 'g', upstream: ['t1'], rule: 'one_failed' },
+      ],
+      groups: { g: { over: 2 } },
+    });
+    const inner = spec.groups.slice(0, 1).map((root) => ({ ...root, group_id: 'g.inner', parent_id: 'g' }));
+    const tasks = spec.tasks.map((task) => (task.task_id === 't2' ? { ...task, group_id: 'g.inner' } : task));
+    const run = new PaperRun(buildBlueprint({ ...spec, groups: [...spec.groups, ...inner], tasks }));
+    run.start();
+    run.finish(end('t1', 0, 'failed'));
+    expect(run.states()).toMatchObject({ 't2[0]': 'scheduled', 't2[1]': null });
+    run.finish(end('t1', 1));
+    expect(run.states()).toMatchObject({ 't2[1]': 'skipped' });
+  });
+
   it('of length zero is skipped', () => {
     const run = begin(sketch, { a: 0 });
     run.finish(end('a'));

@@ -13,7 +13,7 @@ import type { Blueprint, PlannedTask } from './blueprint.ts';
 import type { LoadedRows, Row } from './loaded-rows.ts';
 import { addFinished, addUpstream, noCounts } from './counts.ts';
 import { commonLevels, isTogether, itemSizes, literalProduct, sharedLevels } from './mapped-levels.ts';
-import { choosesFor, related } from './related.ts';
+import { choosesFor, countedBy } from './related.ts';
 import type { Verdict } from './trigger-rule.ts';
 
 export interface Work {
@@ -96,7 +96,7 @@ function multiply(work: Work, row: Row, length: number): void {
   for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
     // Tasks of the same group are expanded together: each instance still has one counterpart.
-    if (child && !(isTogether(row.task, child) && isExpandedToo(work, child)))
+    if (child && (child.countsAllItems || !(isTogether(row.task, child) && isExpandedToo(work, child))))
       addInstances(work, row, { child, length });
   }
   for (const made of loaded.expand(row, length)) {
@@ -131,7 +131,7 @@ function addInstances(
   { child, length }: { child: PlannedTask; length: number },
 ): void {
   const targets = loaded.rows(child) ?? [];
-  const isShared = sharedLevels(row.task, child) > 0;
+  const isShared = !child.countsAllItems && sharedLevels(row.task, child) > 0;
   for (const target of targets) {
     if (target.state !== null) continue;
     const [own] =
@@ -149,7 +149,7 @@ export function countAnew({ blueprint, loaded }: Work, row: Row): void {
   for (const upstreamId of row.task.upstream) {
     const upstream = blueprint.tasks.get(upstreamId);
     if (!upstream) continue;
-    for (const other of related(loaded, { of: row, among: upstream }) ?? []) {
+    for (const other of countedBy(loaded, { row, upstream }) ?? []) {
       addUpstream(counts, { isSetup: upstream.isSetup, by: 1 });
       addFinished(counts, { state: other.state, isSetup: upstream.isSetup });
       if (other.skips?.includes(row.taskId) && choosesFor(other, row.task)) counts.excluded += 1;

@@ -24,7 +24,7 @@ import type { Blueprint } from './blueprint.ts';
 import { LoadedRows, type Row } from './loaded-rows.ts';
 import { addFinished } from './counts.ts';
 import { expandRow, lossBy, lostInput, type Work } from './expand.ts';
-import { choosesFor, related } from './related.ts';
+import { choosesFor, countingRow, related } from './related.ts';
 import { resize } from './resize.ts';
 import { decide, type Verdict } from './trigger-rule.ts';
 import type { Plan, PlanEvent, RunView } from './types.ts';
@@ -91,7 +91,7 @@ function tell(work: Work, row: Row): void {
   const { loaded, queue } = work;
   const { state, task } = row;
   const lost = row.mapIndex === -1 ? lossBy(state) : undefined;
-  forWaiting(work, row, task.downstream, (target) => {
+  forCounting(work, row, (target) => {
     addFinished(loaded.counts(target), { state, isSetup: task.isSetup });
     if (lost !== undefined && target.task.inputs.has(row.taskId)) force(target, lost);
     queue.add(target);
@@ -126,6 +126,15 @@ function forWaiting(
     const task = blueprint.tasks.get(taskId);
     if (!task) continue;
     for (const target of related(loaded, { of: row, among: task }) ?? NO_ROWS) if (target.state === null) visit(target);
+  }
+}
+
+/** Visits the instances that count the row and have no state yet. */
+function forCounting({ blueprint, loaded }: Work, row: Row, visit: (target: Row) => void): void {
+  for (const taskId of row.task.downstream) {
+    const child = blueprint.tasks.get(taskId);
+    if (!child) continue;
+    for (const target of countingRow(loaded, { row, child }) ?? NO_ROWS) if (target.state === null) visit(target);
   }
 }
 

@@ -65,7 +65,7 @@ interface Pair {
 
 /** The same relation as in related.ts, told from rows alone. */
 function belongs({ task, key, upstream, row, rows }: Pair): boolean {
-  if (key.mapIndex === -1 || row.mapIndex === -1) return true;
+  if (key.mapIndex === -1 || row.mapIndex === -1 || task.countsAllItems) return true;
   if (isTogether(task, upstream)) return row.mapIndex === key.mapIndex;
   if (sharedLevels(task, upstream) === 0) return true;
   const instances = (taskId: string): number => rows.filter((one) => one.taskId === taskId).length;

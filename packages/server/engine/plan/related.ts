@@ -17,6 +17,20 @@ export function related(
   return sharedLevels(of.task, among) === 0 ? loaded.rows(among) : sameItem(loaded, { of, among });
 }
 
+/** Instances of `upstream` that count for an instance of another task. */
+export const countedBy = (
+  loaded: LoadedRows,
+  { row, upstream }: { row: Row; upstream: PlannedTask },
+): readonly Row[] | undefined =>
+  row.task.countsAllItems ? loaded.rows(upstream) : related(loaded, { of: row, among: upstream });
+
+/** Instances of `child` for which the row counts. */
+export const countingRow = (
+  loaded: LoadedRows,
+  { row, child }: { row: Row; child: PlannedTask },
+): readonly Row[] | undefined =>
+  child.countsAllItems ? loaded.rows(child) : related(loaded, { of: row, among: child });
+
 function counterpart(loaded: LoadedRows, { of, among }: { of: Row; among: PlannedTask }): readonly Row[] | undefined {
   const found = loaded.row({ taskId: among.taskId, mapIndex: of.mapIndex });
   if (found === undefined) return undefined;

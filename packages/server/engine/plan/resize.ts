@@ -49,7 +49,7 @@ function grow({ blueprint, loaded }: Work, task: PlannedTask, length: number): r
     if (!child) continue;
     for (const target of loaded.rows(child) ?? []) {
       // Of the same group: each still has its one counterpart, unless it stayed one for all.
-      if (isTogether(task, child) && target.mapIndex !== -1) continue;
+      if (isTogether(task, child) && target.mapIndex !== -1 && !child.countsAllItems) continue;
       if (target.state === null) addUpstream(loaded.counts(target), { isSetup: task.isSetup, by: made.length });
     }
   }
