@@ -22,6 +22,12 @@ describe('the result a task reports', () => {
     expect(outcomeOf(message).failure?.cause).toBe('exception');
   });
 
+  it('of a failure says that the process has called its callbacks, which nobody else must call again', () => {
+    const message = { state: 'failed', failure: { cause: 'exception', text: 'AirflowTaskTimeout: too long' } };
+    expect(outcomeOf(message, { seconds: 2.1, executionTimeout: 2 })).toMatchObject({ calledCallbacks: true });
+    expect(outcomeOf({ state: 'success' })).not.toHaveProperty('calledCallbacks');
+  });
+
   it('keeps values as they were written', () => {
     const line =
       '{"type":"result","state":"success","xcoms":[{"key":"a","value":1.0},{"key":"b\\n","value":{"x":[12345678901234567890]}}]}';

@@ -10,6 +10,8 @@ export type Outcome = {
   state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
   retryable?: boolean;
   failure?: Failure;
+  /** The task process has reported the failure itself, after it called the task's callbacks. */
+  calledCallbacks?: true;
   rescheduleAt?: string;
   /** As the control plane reads it (Deferral); its texts are JSON, passed on as they were written. */
   deferral?: unknown;
@@ -45,7 +47,10 @@ export function outcomeOfResult(
   const state = STATES.find((known) => known === message.state);
   if (state === undefined) return failed('exception', 'the task process sent a result that cannot be read');
   const outcome: Outcome = { state, xcoms: xcomsIn(line), ...optional(message) };
-  if (state === 'failed') outcome.failure = failureOfResult(message.failure ?? {}, seen);
+  if (state === 'failed') {
+    outcome.failure = failureOfResult(message.failure ?? {}, seen);
+    outcome.calledCallbacks = true;
+  }
   if (state === 'deferred') {
     if (typeof message.deferral !== 'object' || message.deferral === null)
       return failed('exception', 'the task did not say what it waits for');

@@ -80,6 +80,15 @@ describe('the outcome of an attempt', () => {
     });
   });
 
+  it.each([
+    [{ state: 'failed', calledCallbacks: true }, { calledCallbacks: true }],
+    [{ state: 'failed', calledCallbacks: 'yes' }, {}],
+    [{ state: 'success', calledCallbacks: true }, {}],
+  ])('believes that callbacks were called only of a failure that says so plainly: %j', async (sent, expected) => {
+    const { calledCallbacks } = await read(sent);
+    expect(calledCallbacks === undefined ? {} : { calledCallbacks }).toEqual(expected);
+  });
+
   it('names the runs that a deferred task waits for, their dates as they are stored', async () => {
     const { deferral } = await read(deferredFor({ runIds: null, logicalDates: ['2026-01-01T01:00:00+01:00'] }));
     expect(deferral?.awaits).toEqual({ ...AWAITS, runIds: null, logicalDates: ['2026-01-01T00:00:00.000000Z'] });

@@ -127,5 +127,9 @@ const REPORTED_BY_AGENT = new Set([
   'dag_file_failed',
 ]);
 
+/** A task that notices its own timeout calls its callbacks itself; the cause alone does not tell which of the two it was. */
 const endedWithoutItsCallbacks = (ending: Ending): boolean =>
-  'lost' in ending || (ending.outcome.state === 'failed' && REPORTED_BY_AGENT.has(ending.outcome.failure?.cause ?? ''));
+  'lost' in ending ||
+  (ending.outcome.state === 'failed' &&
+    !ending.outcome.calledCallbacks &&
+    REPORTED_BY_AGENT.has(ending.outcome.failure?.cause ?? ''));

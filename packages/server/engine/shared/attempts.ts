@@ -40,6 +40,8 @@ export type AttemptOutcome = {
   /** Only `failed`: false when the task asked not to be tried again. Default true. */
   retryable?: boolean;
   failure?: Failure;
+  /** Only `failed`: the task process reported the end and has called the task's callbacks. */
+  calledCallbacks?: boolean;
   /** Only `reschedule`. */
   rescheduleAt?: string;
   /** Task ids, direct or further downstream, that the task chose to skip. */
