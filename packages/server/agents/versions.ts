@@ -11,6 +11,7 @@ import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
 import { findVersionSpec } from '../db/dags/version-lookups.ts';
+import { lengthSources } from '../engine/plan/mapped-length.ts';
 import { versionKey } from '../engine/shared/dag-graphs.ts';
 import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { createLoadCache } from '../engine/shared/load-cache.ts';
@@ -123,7 +124,7 @@ function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
   };
   const mapped = new Set(spec.tasks.filter((task) => task.mapping !== null || isInMappedGroup(task)).map(idOf));
   const mappedOver = new Set(
-    [...spec.tasks, ...spec.groups].flatMap(({ mapping }) => (mapping === null ? [] : mapping.depends_on)),
+    [...spec.tasks, ...spec.groups].flatMap(({ mapping }) => (mapping === null ? [] : lengthSources(mapping))),
   );
   return new Map(
     spec.tasks.map((task) => [
