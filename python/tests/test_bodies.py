@@ -41,6 +41,7 @@ class Instance:
     def __init__(self, values=None) -> None:
         self.values = values or {}
         self.pushed: dict = {}
+        self.map_index = -1
 
     def xcom_push(self, key, value) -> None:
         self.pushed[key] = value

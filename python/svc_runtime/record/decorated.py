@@ -198,7 +198,7 @@ class TaskDecorator:
 
     def expand_kwargs(self, kwargs, *, strict: bool = True):
         check_expand_list(kwargs)
-        return self._expand(ListOfDictsExpandInput(kwargs))
+        return self._expand(ListOfDictsExpandInput(kwargs), strict=strict)
 
     def _check_names(self, function: str, names) -> None:
         signature = check_callable_signature(self.function)
@@ -208,7 +208,7 @@ class TaskDecorator:
             if name not in signature.parameters:
                 raise TypeError(f"{function}() got an unexpected keyword argument {name!r}")
 
-    def _expand(self, expand_input):
+    def _expand(self, expand_input, *, strict: bool = False):
         options = self._options()
         task_id = options.pop("task_id")
         dag = options.pop("dag", None) or current.current_dag()
@@ -225,7 +225,7 @@ class TaskDecorator:
             task_group=group,
             kwargs={**options, "python_callable": self.function, "op_args": (), "op_kwargs": op_kwargs},
         )
-        operator = MappedOperator(partial=partial, expand_input=expand_input, function_input=True)
+        operator = MappedOperator(partial=partial, expand_input=expand_input, function_input=True, strict=strict)
         self._mark(operator)
         if self.function.__doc__ and not operator.doc_md:
             operator.doc_md = self.function.__doc__

@@ -104,15 +104,19 @@ class OperatorPartial:
         return self._expand(ListOfDictsExpandInput(kwargs), strict=strict)
 
     def _expand(self, expand_input, *, strict: bool) -> MappedOperator:
-        return MappedOperator(partial=self, expand_input=expand_input)
+        return MappedOperator(partial=self, expand_input=expand_input, strict=strict)
 
 
 class MappedOperator(TaskNode):
-    def __init__(self, *, partial: OperatorPartial, expand_input, function_input: bool = False) -> None:
+    def __init__(
+        self, *, partial: OperatorPartial, expand_input, function_input: bool = False, strict: bool = False
+    ) -> None:
         self.operator_class = partial.operator_class
         self.expand_input = expand_input
         # True for @task functions: what is expanded are the function's arguments, not the operator's.
         self.expands_function_arguments = function_input
+        # Items of expand_kwargs() may not give an argument that is given already; what they give is known only at run time.
+        self._svc_strict = strict
         # The operator of the next instance, made ahead (see `prepare_unmap`).
         self._svc_prepared: Any = None
         self.task_group = partial.group
@@ -204,8 +208,11 @@ class MappedOperator(TaskNode):
             task, self._svc_prepared = self._svc_prepared, None
             task.op_kwargs = {**self.partial_kwargs.get("op_kwargs", {}), **resolved}
             return task
+        if self._svc_strict:
+            self._refuse_given(resolved)
         task = self.operator_class.__new__(self.operator_class)
-        task.__dict__["_svc_detached"] = True
+        # The DAG and the group are there for an `__init__` that asks for them; the task is added to neither.
+        task.__dict__.update(_svc_detached=True, _dag=self.dag, task_group=self.task_group)
         arguments = dict(self.partial_kwargs.items())
         if self.expands_function_arguments:
             arguments["op_kwargs"] = {**arguments.get("op_kwargs", {}), **resolved}
@@ -219,6 +226,18 @@ class MappedOperator(TaskNode):
         task.downstream_task_ids = self.downstream_task_ids
         task.is_setup, task.is_teardown = self.is_setup, self.is_teardown
         return task
+
+    def _refuse_given(self, resolved: dict) -> None:
+        if self.expands_function_arguments:
+            given = self.partial_kwargs.get("op_kwargs", {})
+        else:
+            given = {*self.given_kwargs, *_UNMAPPABLE}
+        repeated = sorted(name for name in resolved if name in given)
+        if repeated:
+            raise TypeError(
+                f"expand_kwargs() got {', '.join(map(repr, repeated))}, which partial() gives already or which cannot differ "
+                "between instances. Give each argument in one place, or pass strict=False to let the items win"
+            )
 
     def __repr__(self) -> str:
         return f"<Mapped({self.task_type}): {self.task_id}>"

@@ -203,6 +203,9 @@ class TaskNode(DependencyMixin):
 
 def link(up: TaskNode, down: TaskNode, edge_modifier=None) -> None:
     """The one place where a task-level edge is made."""
+    if "_svc_detached" in up.__dict__ or "_svc_detached" in down.__dict__:
+        # One instance of a mapped task, made at run time by an `__init__` that draws edges: the DAG's edges are final.
+        return
     if up.dag is None and down.dag is None:
         raise AirflowException(
             f"Tried to create relationships between tasks that don't have DAGs yet. Set the DAG for at least one "

@@ -203,6 +203,9 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         return kwargs
 
     def _svc_finish_init(self) -> None:
+        if self.__dict__.get("_svc_detached"):
+            # The mapped task in the DAG has the edges. Looking for more would walk through all values of this instance.
+            return
         from .xcomarg import link_references
 
         link_references(self, [getattr(self, name, None) for name in self.template_fields])

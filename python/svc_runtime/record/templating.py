@@ -162,7 +162,8 @@ class Renderer:
         if type(value) is tuple and not value:
             return value
         if hasattr(value, "resolve") and hasattr(value, "iter_references"):
-            return value.resolve(self._context)
+            resolved = value.resolve(self._context)
+            return resolved.or_none() if hasattr(resolved, "or_none") else resolved
         if isinstance(value, tuple) and hasattr(value, "_fields"):
             return type(value)(*(self.value(owner, item) for item in value))
         if isinstance(value, (list, tuple, set)):

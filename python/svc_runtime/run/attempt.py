@@ -46,6 +46,8 @@ class Attempt:
         self.outcome = Outcome()
         self.task: Any = None
         self.context: dict = {}
+        # Not looked up in the context: arguments of a body may be called `ti` there.
+        self.ti: Any = None
 
     def run(self) -> Outcome:
         outcome = self.outcome
@@ -55,6 +57,7 @@ class Attempt:
             self._check_stopped()
             # From here on the runner speaks, and will be done shortly.
             sink.hold()
+            self._name_instance()
             self._collect(value)
         except (AirflowTaskTerminated, AgentGone):
             raise
@@ -82,6 +85,7 @@ class Attempt:
         ti = RunningTaskInstance(job, dag, self.channel)
         ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
+        self.ti = ti
         self.task = ti.task
         current.push(context)
         ti.svc_expand = Expansion(ti.task, ti.map_index, context, context["expanded_ti_count"])
@@ -95,7 +99,7 @@ class Attempt:
 
     def _body(self):
         task, context = self.task, self.context
-        tell_running(context["ti"])
+        tell_running(self.ti)
         is_resumed = self.job.get("resume") is not None
         task.pre_execute(context)
         if task.on_execute_callback and not is_resumed:
@@ -115,7 +119,7 @@ class Attempt:
         except DagRunTriggerException as request:
             from .trigger_run import trigger
 
-            return trigger(request, self.context["ti"], self.channel)
+            return trigger(request, self.ti, self.channel)
 
     def _timeout(self) -> float | None:
         """The version's limit, which svc.yaml may have changed; else the file's."""
@@ -128,8 +132,14 @@ class Attempt:
     def _collect(self, value) -> None:
         task, outcome = self.task, self.outcome
         outcome.xcoms += self._values(value if task.do_xcom_push else None)
+        if self.ti.svc_skips:
+            self._skip(self.ti.svc_skips)
         if task.outlets:
             outcome.asset_events = events_of(task.outlets, self.context["outlet_events"])
+
+    def _skip(self, task_ids: list) -> None:
+        self.outcome.skips = task_ids
+        say(f"Skipping downstream tasks: {', '.join(task_ids)}")
 
     def _values(self, value) -> list:
         limit = max_bytes(self.job)
@@ -174,7 +184,7 @@ class Attempt:
         elif outcome.state == "reschedule":
             say(getattr(error, "svc_says", f"Rescheduling the task, next at {outcome.reschedule_at}"))
         elif outcome.skips:
-            say(f"Skipping downstream tasks: {', '.join(outcome.skips)}")
+            self._skip(outcome.skips)
         if outcome.state == "success":
             try:
                 outcome.asset_events = events_of(self.task.outlets, self.context["outlet_events"])
@@ -185,32 +195,38 @@ class Attempt:
         outcome, task = self.outcome, self.task
         if task is None or outcome.state in ("reschedule", "deferred"):
             return
-        if self.context.get("map_index_template"):
-            self._render_map_index()
+        if outcome.rendered_map_index is None:
+            self._name_instance_if_possible()
         if task.operator_extra_links:
             from .links import values_of_links
 
-            outcome.xcoms += values_of_links(task, self.context["ti"], max_bytes(self.job))
-        if "ti" in self.context:
-            tell_ended(self.context["ti"], outcome.state, self.context.get("exception"))
+            outcome.xcoms += values_of_links(task, self.ti, max_bytes(self.job))
+        tell_ended(self.ti, outcome.state, self.context.get("exception"))
         which = callback_for(outcome, self.job)
         if which is None:
             return
         callbacks = getattr(task, which, None)
         if callbacks:
-            self.context["ti"].state = _shown_state(which, outcome.state)
+            self.ti.state = _shown_state(which, outcome.state)
             sink.flush()  # a callback may take its time
             run_callbacks(callbacks, self.context, which.removesuffix("_callback"))
             sink.hold()
 
-    def _render_map_index(self) -> None:
-        template = self.context["map_index_template"]
-        if self.job.get("map_index", -1) < 0:
-            return
-        try:
+    def _name_instance(self) -> None:
+        """Renders map_index_template. What it names must be there once the body has succeeded, as on Airflow."""
+        template = self.context.get("map_index_template")
+        if template and self.job.get("map_index", -1) >= 0:
             self.outcome.rendered_map_index = render_text(template, self.context, self.task, self.dag)[:250]
+
+    def _name_instance_if_possible(self) -> None:
+        try:
+            self._name_instance()
         except Exception as error:
-            say(f"map_index_template cannot be rendered: {error}", level=logging.WARNING)
+            say(
+                f"map_index_template cannot be rendered: {error}. Set its names in get_current_context(); **context of a "
+                "function is a copy",
+                level=logging.WARNING,
+            )
 
 
 def _shown_state(which: str, state: str) -> str:

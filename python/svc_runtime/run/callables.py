@@ -16,6 +16,7 @@ class ContextParameters:
     def __init__(self, function) -> None:
         parameters = inspect.signature(function).parameters
         self.function = function
+        self.names = frozenset(parameters)
         self.positional = [
             name
             for name, parameter in parameters.items()
@@ -40,13 +41,29 @@ def context_parameters(function) -> ContextParameters:
     return known if known is not None and known.function is function else ContextParameters(function)
 
 
+def merge_into_context(context, op_kwargs, *, templates_dict=None) -> None:
+    """Arguments of a function have names in the context, too: map_index_template and callbacks may use them, as on Airflow."""
+    if templates_dict is not None:
+        context["templates_dict"] = templates_dict
+    if any(name in context for name in op_kwargs):
+        # Values that are made of others (ds of logical_date) must not be made of an argument of that name.
+        len(context)
+    context.update(op_kwargs)
+
+
 def context_arguments(function, args, kwargs, context) -> dict:
-    """`kwargs` plus every context value the function names, or all of them for **kwargs."""
+    """Every context value and every one of `kwargs` that the function names, or all of them for **kwargs.
+
+    `kwargs` win over the context. Those that the function does not name are dropped, as on Airflow: a dict of settings can
+    be shared by functions that each take some of them.
+    """
     wanted = context_parameters(function)
     taken = wanted.positional[: len(args)]
     names = context if wanted.takes_all else wanted.by_name
     found = {name: context[name] for name in names if name in context and name not in taken and name not in kwargs}
-    found.update(kwargs)
+    for name, value in kwargs.items():
+        if wanted.takes_all or name in wanted.names:
+            found[name] = value
     return found
 
 

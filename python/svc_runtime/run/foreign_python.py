@@ -95,11 +95,11 @@ def run_in_interpreter(operator, context):
             )
         with open(texts, "w", encoding="utf-8") as file:
             file.write("\n".join(map(str, operator.string_args)))
-        wanted = _those_that_travel(context_arguments(function, operator.op_args, {}, context), serializer)
+        wanted = context_arguments(function, operator.op_args, operator.op_kwargs, context)
+        given = {name: wanted.pop(name) for name in operator.op_kwargs if name in wanted}
+        kwargs = {**_those_that_travel(wanted, serializer), **given}
         with open(inputs, "wb") as file:
-            serializer.dump(
-                {"args": tuple(operator.op_args), "kwargs": {**wanted, **operator.op_kwargs}}, file, **options
-            )
+            serializer.dump({"args": tuple(operator.op_args), "kwargs": kwargs}, file, **options)
         env = {**(os.environ if operator.inherit_env else {}), **(operator.env_vars or {})}
         from .commands import run_command
 

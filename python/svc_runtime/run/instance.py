@@ -93,6 +93,8 @@ class RunningTaskInstance:
         self.svc_context: dict | None = None
         # Values that travel with the result.
         self.svc_left: list = []
+        # Tasks that a body has chosen to skip and then gone on.
+        self.svc_skips: list = []
         self.xcoms = XComs(job, channel, (job["dag_id"], job.get("python_dag_id") or job["dag_id"]))
 
     # -- what bodies call
@@ -227,7 +229,8 @@ class RunningTaskInstance:
     def svc_resolve_xcom(self, operator, key: str):
         index = self.svc_expand.instances_of(operator)
         if not isinstance(index, int):
-            return self.xcoms.all(operator.task_id, key, within=index)
+            # A task that is mapped itself gives a list, if of nothing; one that its group repeats is as on Airflow.
+            return self.xcoms.all(operator.task_id, key, within=index, is_none_when_empty=not operator.is_mapped)
         value = self.xcoms.one(operator.task_id, key, index)
         if value is not NOTSET:
             return value

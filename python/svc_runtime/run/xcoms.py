@@ -31,8 +31,9 @@ class LazySequence(Sequence):
 
     svc_lazy_sequence = True
 
-    def __init__(self, fetch, instances: int | None = None) -> None:
+    def __init__(self, fetch, instances: int | None = None, *, is_none_when_empty: bool = False) -> None:
         self._fetch = fetch
+        self._is_none_when_empty = is_none_when_empty
         self._instances = instances
         self._length: int | None = None
         self._raw: list | None = None
@@ -41,6 +42,10 @@ class LazySequence(Sequence):
         """How many values the scheduler has counted."""
         if length and length == self._instances:
             self._length = length
+
+    def or_none(self):
+        """The argument that a body gets."""
+        return None if self._is_none_when_empty and len(self) == 0 else self
 
     def _entries(self) -> list:
         if self._raw is None:
@@ -104,14 +109,15 @@ class XComs:
         found = self.entries(task_id, key, map_index=map_index, **place)
         return decode(found[0]["value"]) if found else NOTSET
 
-    def all(self, task_id, key: str, within: range | None = None) -> LazySequence:
+    def all(self, task_id, key: str, within: range | None = None, *, is_none_when_empty: bool = False) -> LazySequence:
         """Of every instance, or of those `within` a range of map indexes."""
 
         def fetch(map_index: int | None) -> list:
             found = self.entries(task_id, key, map_index=map_index)
             return found if within is None else [entry for entry in found if entry["map_index"] in within]
 
-        return LazySequence(fetch, None if within is not None else self._instances.get(task_id))
+        instances = None if within is not None else self._instances.get(task_id)
+        return LazySequence(fetch, instances, is_none_when_empty=is_none_when_empty)
 
     def push(self, key: str, value) -> None:
         """At once: others may be waiting for it while this task still runs."""

@@ -35,8 +35,9 @@ class _BashDecoratedOperator(DecoratedOperator, BashOperator):
         )
 
     def execute(self, context):
-        from svc_runtime.run.callables import call_with_context
+        from svc_runtime.run.callables import call_with_context, merge_into_context
 
+        merge_into_context(context, self.op_kwargs)
         command = call_with_context(self.python_callable, self.op_args, self.op_kwargs, context)
         if not isinstance(command, str) or not command.strip():
             raise AirflowException("The returned value from the @task.bash callable must be a non-empty string.")

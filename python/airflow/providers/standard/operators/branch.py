@@ -29,8 +29,16 @@ def _skip_all_except(task, ti, branch_task_ids) -> None:
         keep |= task.dag.get_task(task_id).get_flat_relative_ids(upstream=False)
     skipped = sorted(task.downstream_task_ids - keep)
     ti.xcom_push(key="skipmixin_key", value={"followed": sorted(chosen)})
-    if skipped:
+    skip_downstream(ti, skipped)
+
+
+def skip_downstream(ti, skipped: list) -> None:
+    """Ends the body, and with it its return value; one instance of several goes on and keeps its value, as on Airflow."""
+    if not skipped:
+        return
+    if ti.map_index < 0:
         raise DownstreamTasksSkipped(tasks=skipped)
+    ti.svc_skips = skipped
 
 
 def resolve_branches(task, branches) -> set:

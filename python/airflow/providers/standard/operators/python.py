@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
+from svc_runtime.exceptions import AirflowException
 from svc_runtime.record.base_args import as_list
 from svc_runtime.record.operator import BaseAsyncOperator
-from svc_runtime.run.callables import call_with_context
+from svc_runtime.run.callables import call_with_context, merge_into_context
 from svc_runtime.run.logs import note
 
-from .branch import BaseBranchOperator
+from .branch import BaseBranchOperator, skip_downstream
 
 # A page of a value is enough to recognise it; all of it is in the XCom.
 _SHOWN = 4000
@@ -57,8 +57,7 @@ class PythonOperator(BaseAsyncOperator):
         self.show_return_value_in_logs = show_return_value_in_logs
 
     def execute(self, context):
-        if self.templates_dict is not None:
-            context["templates_dict"] = self.templates_dict
+        merge_into_context(context, self.op_kwargs, templates_dict=self.templates_dict)
         self._context = context
         value = self.execute_callable()
         if self.show_return_value_in_logs:
@@ -93,7 +92,7 @@ class ShortCircuitOperator(PythonOperator):
         skipped = sorted(task_id for task_id in below if not self.dag.get_task(task_id).is_teardown)
         if skipped:
             context["ti"].xcom_push(key="skipmixin_key", value={"skipped": skipped})
-            raise DownstreamTasksSkipped(tasks=skipped)
+            skip_downstream(context["ti"], skipped)
         return condition
 
 

@@ -18,9 +18,8 @@ class PythonSensor(BaseSensorOperator):
         self.templates_dict = templates_dict
 
     def poke(self, context):
-        from svc_runtime.run.callables import call_with_context
+        from svc_runtime.run.callables import call_with_context, merge_into_context
 
-        if self.templates_dict is not None:
-            context["templates_dict"] = self.templates_dict
+        merge_into_context(context, self.op_kwargs, templates_dict=self.templates_dict)
         result = call_with_context(self.python_callable, self.op_args, self.op_kwargs, context)
         return result if isinstance(result, PokeReturnValue) else PokeReturnValue(bool(result))
