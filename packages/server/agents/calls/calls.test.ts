@@ -194,7 +194,7 @@ describe('values that a task reads and writes', () => {
     expect(refused).toMatch(/INVALID_ARGUMENT.*the value for k/);
   });
 
-  it('of earlier runs are those of the newest that has one, never of a later run', async () => {
+  it('of earlier runs are all values in the order of dates, of one instance the newest, and never of a later run', async () => {
     const [old, newer, none, later] = [
       await running({ logicalDate: '2026-02-01T00:00:00Z' }),
       await running({ logicalDate: '2026-02-02T00:00:00Z' }),
@@ -205,8 +205,10 @@ describe('values that a task reads and writes', () => {
       await client.ask(token, 'set_xcom', { key: 'prior', value: text });
     }
     const query = { task_id: 'first', key: 'prior', include_prior_dates: true };
-    const found = await client.ask<{ value: string }[]>(none.token, 'get_xcom', query);
-    expect(found.map(({ value }) => value)).toEqual(['newer']);
+    const pull = async (more: object): Promise<string[]> =>
+      (await client.ask<{ value: string }[]>(none.token, 'get_xcom', { ...query, ...more })).map(({ value }) => value);
+    expect(await pull({})).toEqual(['old', 'newer']);
+    expect(await pull({ map_index: -1 })).toEqual(['newer']);
   });
 });
 

@@ -52,10 +52,10 @@ type OfTenant<T> = T & { tenantId: string };
 export type PriorXcoms = {
   dagId: string;
   taskId: string;
-  /** Null: of every instance. */
+  /** Null: of every instance, in every run. Of one instance it is the newest value alone, as on Airflow. */
   mapIndex: number | null;
   key: string;
-  /** Runs up to this date count; the newest that has the value wins. */
+  /** Runs up to this date count. */
   upTo: string;
 };
 
@@ -66,17 +66,13 @@ export async function readPriorXcoms(
   without: SizeRange | null,
 ): Promise<XcomEntry[]> {
   const { rows } = await sql<XcomEntry>`
-    with newest as (
-      select x.run from xcoms x join dag_runs r on r.tenant_id = x.tenant_id and r.id = x.run
+    select tenant_id, task_id, map_index, key, version, value from (
+      select x.tenant_id, x.task_id, x.map_index, x.key, x.version, ${textUnless(without)} as value, r.logical_date
+      from xcoms x join dag_runs r on r.tenant_id = x.tenant_id and r.id = x.run
       where x.tenant_id = ${tenantId}::uuid and x.dag_id = ${dagId} and x.task_id = ${taskId} and x.key = ${key}
         and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int) and r.logical_date <= ${upTo}::timestamptz
-      order by r.logical_date desc limit 1
-    )
-    select x.tenant_id, x.task_id, x.map_index, x.key, x.version, ${textUnless(without)} as value
-    from xcoms x join newest n on n.run = x.run
-    where x.tenant_id = ${tenantId}::uuid and x.task_id = ${taskId} and x.key = ${key}
-      and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int)
-    order by x.map_index`.execute(db);
+      order by r.logical_date desc limit ${mapIndex === null ? null : 1}::bigint
+    ) found order by map_index, logical_date`.execute(db);
   return rows;
 }
 

@@ -19,6 +19,11 @@ from ..operators.empty import EmptyOperator
 from ..triggers.external_task import WorkflowTrigger
 
 
+def _check_ids(task_ids) -> None:
+    if len(task_ids) > len({str(task_id) for task_id in task_ids}):
+        raise ValueError("Duplicate task_ids passed in external_task_ids parameter")
+
+
 class ExternalDagLink(BaseOperatorLink):
     name = "External DAG"
 
@@ -77,8 +82,9 @@ class ExternalTaskSensor(BaseSensorOperator):
             raise ValueError(
                 "Only one of `external_task_group_id` or `external_task_id(s)` may be provided to ExternalTaskSensor"
             )
-        if task_ids is not None and len(task_ids) > len(set(task_ids)):
-            raise ValueError("Duplicate task_ids passed in external_task_ids parameter")
+        # A template and a task's value are known when the task runs.
+        if isinstance(task_ids, (list, tuple)):
+            _check_ids(task_ids)
         about_tasks = task_id is not None or task_ids is not None or group_id is not None
         known = {s.value for s in (TaskInstanceState if about_tasks else DagRunState)}
         unknown = set(everything) - known
@@ -99,6 +105,19 @@ class ExternalTaskSensor(BaseSensorOperator):
             return list(result) if isinstance(result, (list, tuple)) else [result]
         return [logical_date]
 
+    def _ids(self) -> list | None:
+        """As rendered."""
+        ids = self.external_task_ids
+        if isinstance(ids, str):
+            raise ValueError(
+                f"external_task_ids must be a list of task ids and is the text {ids!r}. A template gives text: pass a list of "
+                "templates, or set render_template_as_native_obj=True"
+            )
+        if ids is None:
+            return None
+        _check_ids(ids)
+        return list(ids)
+
     def execute(self, context):
         if not self.deferrable:
             return super().execute(context)
@@ -107,7 +126,7 @@ class ExternalTaskSensor(BaseSensorOperator):
         trigger = WorkflowTrigger(
             external_dag_id=self.external_dag_id,
             external_task_group_id=self.external_task_group_id,
-            external_task_ids=list(self.external_task_ids) if self.external_task_ids is not None else None,
+            external_task_ids=self._ids(),
             logical_dates=self.target_dates(context),
             allowed_states=[str(s) for s in self.allowed_states],
             skipped_states=[str(s) for s in self.skipped_states],
@@ -137,7 +156,7 @@ class ExternalTaskSensor(BaseSensorOperator):
     def poke(self, context):
         counts = context["ti"].svc_external_states(
             dag_id=self.external_dag_id,
-            task_ids=list(self.external_task_ids) if self.external_task_ids is not None else None,
+            task_ids=self._ids(),
             task_group_id=self.external_task_group_id,
             logical_dates=self.target_dates(context),
             allowed=[str(s) for s in self.allowed_states],
