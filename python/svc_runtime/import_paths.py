@@ -119,6 +119,7 @@ HOME: dict[str, str] = {
     **_names(_STD + "hooks.package_index", "PackageIndexHook"),
     **_names(_STD + "triggers.temporal", "DateTimeTrigger TimeDeltaTrigger"),
     **_names(_STD + "triggers.file", "FileTrigger FileDeleteTrigger"),
+    "AirflowException": "svc_runtime.exceptions",
     "macros": _RUN + "macros:",
     "timezone": _RUN + "timezone:",
     "utcnow": _RUN + "timezone",
@@ -144,7 +145,7 @@ _EXCEPTIONS = "svc_runtime.exceptions"
 
 # Paths made of names. `=module` serves a whole module under another path.
 MODULES: dict[str, str] = {
-    "airflow": "DAG Asset XComArg Dataset",
+    "airflow": "DAG Asset XComArg Dataset AirflowException",
     "airflow.sdk": _SDK,
     "airflow.sdk.bases": "",
     "airflow.sdk.bases.operator": "BaseOperator BaseAsyncOperator chain chain_linear cross_downstream",

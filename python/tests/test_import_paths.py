@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-import airflow  # noqa: F401
+import airflow
 from svc_runtime.exceptions import RecordingError
 from svc_runtime.import_paths import MODULES
 from svc_runtime.old_import_paths import GONE, GONE_NAMES, moved
@@ -94,6 +94,12 @@ class Paths(unittest.TestCase):
         )
         result = subprocess.run([sys.executable, "-c", code], cwd=PYTHON, capture_output=True, text=True, check=True)
         self.assertEqual(result.stdout.strip(), "[]")
+
+    def test_the_base_exception_is_also_offered_by_the_package_itself(self) -> None:
+
+        from svc_runtime.exceptions import AirflowException
+
+        self.assertIs(airflow.AirflowException, AirflowException)
 
 
 if __name__ == "__main__":

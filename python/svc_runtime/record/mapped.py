@@ -180,8 +180,7 @@ class MappedOperator(TaskNode):
         return self
 
     def __enter__(self):
-        setup_teardown.enter([self])
-        return self
+        return setup_teardown.enter([self])
 
     def __exit__(self, exc_type, exc, traceback) -> None:
         setup_teardown.leave()

@@ -268,8 +268,7 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         return self
 
     def __enter__(self):
-        setup_teardown.enter([self])
-        return self
+        return setup_teardown.enter([self])
 
     def __exit__(self, exc_type, exc, traceback) -> None:
         setup_teardown.leave()

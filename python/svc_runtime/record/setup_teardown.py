@@ -21,6 +21,10 @@ class _Scope:
         # Setups and teardowns of scopes inside this one; others created here stand for themselves.
         self.nested: list = []
 
+    def add_task(self, task) -> None:
+        """`with a >> b as scope: scope.add_task(c)` takes in a task that was made before."""
+        _remember(self, _task_of(task))
+
 
 def mark_setup(task) -> None:
     if task.is_teardown:
@@ -53,7 +57,7 @@ def _task_of(node):
     return getattr(node, "operator", node)
 
 
-def enter(nodes: list) -> None:
+def enter(nodes: list) -> _Scope:
     """Opens a scope for `with a:` or `with a >> b:` (the value of `a >> b` is b, so b may be the teardown)."""
     tasks = [_task_of(node) for node in nodes]
     setups: list = []
@@ -74,6 +78,7 @@ def enter(nodes: list) -> None:
             _remember(outer, task)
             outer.nested.append(task)
     current.setup_stack.append(scope)
+    return scope
 
 
 def leave() -> None:
@@ -95,10 +100,6 @@ def note_task(task) -> None:
     """Called for every task created; joins the innermost open scope."""
     if current.setup_stack:
         _remember(current.setup_stack[-1], task)
-
-
-def add_to_scope(task) -> None:
-    note_task(_task_of(task))
 
 
 def _remember(scope: _Scope, task) -> None:

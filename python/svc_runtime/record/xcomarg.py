@@ -73,8 +73,7 @@ class XComArg(DependencyMixin):
         raise NotImplementedError
 
     def __enter__(self):
-        setup_teardown.enter([operator for operator, _ in self.iter_references()])
-        return self
+        return setup_teardown.enter([operator for operator, _ in self.iter_references()])
 
     def __exit__(self, exc_type, exc, traceback) -> None:
         setup_teardown.leave()

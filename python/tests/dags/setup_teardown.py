@@ -47,3 +47,19 @@ with DAG("setup_teardown_scopes", schedule=None):
         inner = EmptyOperator(task_id="inner_setup").as_setup()
         inner >> EmptyOperator(task_id="inner_work") >> EmptyOperator(task_id="inner_end").as_teardown(setups=inner)
         EmptyOperator(task_id="alone")
+
+with DAG("setup_teardown_scope", schedule=None):
+    early, late = EmptyOperator(task_id="early"), EmptyOperator(task_id="late")
+
+    @teardown
+    def shut():
+        pass
+
+    with s2() >> shut() as scope:
+        scope.add_task(early)
+        scope.add_task(query.override(task_id="made_here")(1))
+        EmptyOperator(task_id="inside")
+
+    close = EmptyOperator(task_id="close").as_teardown(setups=EmptyOperator(task_id="open").as_setup())
+    with close as scope:
+        scope.add_task(late)
