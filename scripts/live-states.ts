@@ -28,6 +28,9 @@ const BY_HAND = [
   'teardown_fails_fast',
   'starts_early',
   'group_with_branch',
+  'wait_target_fails',
+  'wait_target_succeeds',
+  'waits_for_runs',
 ];
 
 /** By the dates in their tags. */

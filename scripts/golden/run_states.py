@@ -1,4 +1,5 @@
-"""Runs inside an Airflow 3.2 environment: runs the DAGs of a folder and writes how every task instance and run ended.
+"""Runs inside an Airflow 3.2 environment: runs the DAGs of a folder and writes how every task instance and run ended, and
+of DAGs with the tag "values" what their tasks returned.
 
     <airflow environment>/bin/python scripts/golden/run_states.py python/tests/run_dags <output file> [DAG id ...]
 
@@ -54,6 +55,25 @@ def ends(run) -> dict:
     return {"state": str(run.state), "instances": instances}
 
 
+def values(run) -> dict:
+    """What tasks returned, and the names that instances gave themselves."""
+    from airflow.models.xcom import XComModel
+    from airflow.utils.session import create_session
+
+    def name(row) -> str:
+        return row.task_id if row.map_index < 0 else f"{row.task_id}[{row.map_index}]"
+
+    with create_session() as session:
+        of_run = (XComModel.dag_id == run.dag_id, XComModel.run_id == run.run_id, XComModel.key == "return_value")
+        returned = {name(row): row.value for row in session.query(XComModel).filter(*of_run)}
+    named = {
+        name(instance): instance.rendered_map_index
+        for instance in run.get_task_instances()
+        if instance.map_index >= 0 and instance.rendered_map_index not in (None, str(instance.map_index))
+    }
+    return {"values": returned, "names": named}
+
+
 def main(dags_folder: str, output: str, only: list[str]) -> None:
     golden = {}
     if only and os.path.exists(output):
@@ -75,7 +95,10 @@ def main(dags_folder: str, output: str, only: list[str]) -> None:
             began = time.monotonic()
             runs = 2 if "two_runs" in dag.tags else 1
             dates = [FIRST_RUN + datetime.timedelta(days=day) for day in range(runs)]
-            golden[dag_id] = [ends(dag.test(logical_date=date)) for date in dates]
+            golden[dag_id] = []
+            for date in dates:
+                run = dag.test(logical_date=date)
+                golden[dag_id].append({**ends(run), **(values(run) if "values" in dag.tags else {})})
             print(dag_id, [run["state"] for run in golden[dag_id]], f"{time.monotonic() - began:.1f} s", file=sys.stderr)
             # After each, so that what was found is not lost when one of them does not end.
             with open(output, "w", encoding="utf-8") as file:

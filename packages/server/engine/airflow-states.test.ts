@@ -1,12 +1,13 @@
 /**
- * The same DAG files on Airflow 3.2.2 and here: every task instance and every run must end in the same state. What
- * Airflow said is in golden/, written by scripts/golden/run_states.py (`DAG.test()`) and scripts/live-states.ts (its scheduler);
+ * The same DAG files on Airflow 3.2.2 and here: every task instance and every run must end in the same state, and tasks of
+ * DAGs with the tag "values" must return the same. What Airflow said is in golden/, written by scripts/golden/run_states.py (`DAG.test()`) and scripts/live-states.ts (its scheduler);
  * here a real control plane runs them with real Python processes.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledDag } from '@svc/compiler/compiler.ts';
@@ -15,10 +16,18 @@ import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-pr
 import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 
-type RunEnd = { state: string; instances: Record<string, string | null> };
+type RunEnd = {
+  state: string;
+  instances: Record<string, string | null>;
+  /** Of DAGs with the tag "values": what each instance returned. */
+  values?: Record<string, unknown>;
+  /** Of the same: names by map_index_template. */
+  names?: Record<string, string>;
+};
 type Dag = CompiledDag & { path: string };
 type Run = { dag_run_id: string; state: string };
-type Instance = { task_id: string; map_index: number; state: string | null };
+type Instance = { task_id: string; map_index: number; state: string | null; rendered_map_index?: string | null };
+type Value = { task_id: string; map_index: number; key: string };
 type Difference = { where: string; airflow: string; here: string };
 
 const DAGS_FOLDER = join(import.meta.dirname, '../../../python/tests/run_dags');
@@ -105,11 +114,11 @@ async function runAll(dags: readonly Dag[]): Promise<void> {
   const deadline = Date.now() + ALL_MUST_END_WITHIN_MS;
   const isScheduled = ({ spec }: Dag): boolean => spec.dag.tags.includes('scheduled');
   const scheduled = dags.filter(isScheduled);
-  for (const dag of scheduled) await register(dag);
   const waiting = dags.filter((dag) => !isScheduled(dag));
+  // All before the first run by hand: some start runs of others.
+  for (const dag of [...scheduled, ...waiting]) await register(dag);
   const work = async (): Promise<void> => {
     for (let dag = waiting.shift(); dag; dag = waiting.shift()) {
-      await register(dag);
       ended.set(dag.dag_id, await runAsTagged(dag, deadline));
     }
   };
@@ -124,6 +133,7 @@ const midnight = (day: string | undefined): string | null => (day === 'none' ? n
 
 /** Tags may say for which days; otherwise as many runs as Airflow had, a day each. */
 async function runAsTagged({ dag_id: dagId, spec }: Dag, deadline: number): Promise<RunEnd[]> {
+  const withValues = spec.dag.tags.includes('values');
   for (const tag of spec.dag.tags) {
     const range = THEIR_BACKFILL.exec(tag);
     if (!range) continue;
@@ -138,7 +148,7 @@ async function runAsTagged({ dag_id: dagId, spec }: Dag, deadline: number): Prom
       ? days.map(midnight)
       : expected.map((_, number) => new Date(Date.UTC(2024, 0, 1 + number)).toISOString());
   const runs: RunEnd[] = [];
-  for (const logicalDate of dates) runs.push(await runOnce(dagId, { logicalDate, deadline }));
+  for (const logicalDate of dates) runs.push(await runOnce(dagId, { logicalDate, deadline, withValues }));
   return runs;
 }
 
@@ -150,7 +160,7 @@ async function register({ dag_id: dagId, spec, path }: Dag): Promise<void> {
 /** A run that does not end is compared as it stands. */
 async function runOnce(
   dagId: string,
-  { logicalDate, deadline }: { logicalDate: string | null; deadline: number },
+  { logicalDate, deadline, withValues }: { logicalDate: string | null; deadline: number; withValues: boolean },
 ): Promise<RunEnd> {
   const runs = `/api/v2/dags/${dagId}/dagRuns`;
   let run = await request<Run>('POST', runs, { logical_date: logicalDate });
@@ -158,7 +168,7 @@ async function runOnce(
     await sleep(100);
     run = await request<Run>('GET', `${runs}/${encodeURIComponent(run.dag_run_id)}`);
   }
-  return endOf(dagId, run);
+  return { ...(await endOf(dagId, run)), ...(withValues && (await valuesOf(dagId, run))) };
 }
 
 /** Some of these never end, so they are waited for until they stand as on Airflow. */
@@ -173,10 +183,34 @@ async function scheduledRuns(dagId: string, deadline: number): Promise<RunEnd[]>
 }
 
 async function endOf(dagId: string, { dag_run_id: runId, state }: Run): Promise<RunEnd> {
-  const path = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000`;
-  const { task_instances: instances } = await request<{ task_instances: Instance[] }>('GET', path);
-  const nameOf = ({ task_id: id, map_index: index }: Instance): string => (index < 0 ? id : `${id}[${index}]`);
+  const instances = await instancesOf(dagId, runId);
   return { state, instances: Object.fromEntries(instances.map((instance) => [nameOf(instance), instance.state])) };
+}
+
+async function instancesOf(dagId: string, runId: string): Promise<Instance[]> {
+  const path = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000`;
+  return (await request<{ task_instances: Instance[] }>('GET', path)).task_instances;
+}
+
+const nameOf = ({ task_id: id, map_index: index }: { task_id: string; map_index: number }): string =>
+  index < 0 ? id : `${id}[${index}]`;
+
+async function valuesOf(
+  dagId: string,
+  { dag_run_id: runId }: Run,
+): Promise<Pick<Required<RunEnd>, 'values' | 'names'>> {
+  const tasks = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances`;
+  const { xcom_entries: found } = await request<{ xcom_entries: Value[] }>('GET', `${tasks}/~/xcomEntries?limit=1000`);
+  const values: Record<string, unknown> = {};
+  for (const entry of found.filter(({ key }) => key === 'return_value')) {
+    const path = `${tasks}/${entry.task_id}/xcomEntries/return_value?map_index=${entry.map_index}&stringify=false`;
+    values[nameOf(entry)] = (await request<{ value: unknown }>('GET', path)).value;
+  }
+  const named = (await instancesOf(dagId, runId)).flatMap((instance): [string, string][] => {
+    const { map_index: index, rendered_map_index: shown } = instance;
+    return index >= 0 && shown && shown !== String(index) ? [[nameOf(instance), shown]] : [];
+  });
+  return { values, names: Object.fromEntries(named) };
 }
 
 const compare = (): Difference[] => Object.keys(GOLDEN).flatMap((dagId) => compareRuns(dagId, ended.get(dagId) ?? []));
@@ -191,9 +225,27 @@ function compareRuns(dagId: string, ends: readonly RunEnd[]): Difference[] {
       airflow: stateIn(theirs, name),
       here: stateIn(ours, name),
     }));
+    rows.push(...valueRows(`${dagId}/${number}`, { theirs, ours }));
     rows.push({ where: `${dagId}/${number}`, airflow: theirs?.state ?? 'no run', here: ours?.state ?? 'no run' });
     return rows.filter((row) => row.airflow !== row.here);
   }).flat();
+}
+
+function valueRows(
+  where: string,
+  { theirs, ours }: { theirs?: RunEnd | undefined; ours?: RunEnd | undefined },
+): Difference[] {
+  return (['values', 'names'] as const).flatMap((kind) => {
+    const [expected = {}, found = {}] = [theirs?.[kind], ours?.[kind]];
+    const names = [...new Set([...Object.keys(expected), ...Object.keys(found)])].toSorted();
+    return names
+      .filter((name) => !isDeepStrictEqual(expected[name], found[name]))
+      .map((name) => ({
+        where: `${where}/${name} ${kind}`,
+        airflow: JSON.stringify(expected[name]) ?? 'none',
+        here: JSON.stringify(found[name]) ?? 'none',
+      }));
+  });
 }
 
 function stateIn(run: RunEnd | undefined, name: string): string {
