@@ -105,7 +105,8 @@ export class RunWork implements RunView {
     const whole = new Set(picks.filter((pick) => pick.mapIndex === undefined).map((pick) => pick.taskId));
     if (whole.size > 0) {
       for (const taskId of whole) this.#wholeTasks.set(taskId, []);
-      for (const [key, row] of this.#rows) this.#wholeTasks.get(row.task_id)?.push(key);
+      // Only tasks of this loading: an earlier one has its keys, and an instance that is listed twice counts twice.
+      for (const [key, row] of this.#rows) if (whole.has(row.task_id)) this.#wholeTasks.get(row.task_id)?.push(key);
     }
     for (const { taskId, mapIndex } of picks) {
       if (mapIndex === undefined) continue;
