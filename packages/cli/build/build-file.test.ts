@@ -216,13 +216,19 @@ describe('dependencies', () => {
     expect(pip).toEqual([...PIP, 'x', 'apache-airflow-providers-http', 'apache-airflow-providers-amazon']);
   });
 
+  // A svc.yaml cannot hold as many, but the requirements of a repository can.
+  const withRequirements = (dependencies: Project['dependencies']): BuildFileInput => {
+    const { project, ...rest } = input({});
+    return { ...rest, project: { ...project, dependencies } };
+  };
+
   it('that no command line can hold are refused before the build, with what to do', () => {
     const many = Array.from({ length: 1_000 }, (_, index) => `${'x'.repeat(2_000)}${index}`);
-    expect(() => renderBuildFile(input({ dependencies: many }))).toThrow(/dependencies adds up to/);
+    expect(() => renderBuildFile(withRequirements(many))).toThrow(/dependencies adds up to/);
   });
 
   it('of any length the schema allows stay below the longest line a builder reads', () => {
-    expectExactly(input({ dependencies: Array.from({ length: 200 }, () => '\u{1F600}'.repeat(1_000)) }));
+    expectExactly(withRequirements(Array.from({ length: 200 }, () => '\u{1F600}'.repeat(1_000))));
   });
 });
 
