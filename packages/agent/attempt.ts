@@ -71,6 +71,8 @@ export type RunningAttempt = {
   renew(token: string): void;
   /** Started, and its outcome not yet acknowledged. */
   needsHeartbeat(): boolean;
+  /** Its outcome is being reported, or was, and its process may not be gone yet. */
+  isEnding(): boolean;
   /** Of its process; undefined until there is one. */
   pid(): number | undefined;
   cancel(reason: string): void;
@@ -101,6 +103,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
     token: () => attempt.token,
     renew: (token) => (attempt.token = token),
     needsHeartbeat: () => attempt.needsHeartbeat,
+    isEnding: () => attempt.isEnding,
     pid: () => attempt.pid,
     cancel: (reason) => attempt.cancel(reason),
     leave: () => attempt.leave(),
@@ -113,6 +116,7 @@ export function runAttempt(input: AttemptInput): RunningAttempt {
 class Attempt {
   token: string;
   needsHeartbeat = false;
+  isEnding = false;
   readonly lease = createLease();
   readonly #input: AttemptInput;
   readonly #masks = createMasks();
@@ -287,6 +291,7 @@ class Attempt {
 
   /** The outcome is reported as soon as it is known; the process may take a moment longer to end, and to write its last line. */
   async #deliver(outcome: Outcome): Promise<void> {
+    this.isEnding = true;
     const seen = { endedAt: nowIso(), pid: this.pid };
     try {
       await this.#finish({ ...outcome, ...seen }, MAX_SERVER_ERRORS);

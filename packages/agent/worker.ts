@@ -18,6 +18,7 @@ import type { ForkServer } from './fork-server.ts';
 import { createForkServers } from './fork-servers.ts';
 import { createIsolations } from './isolation.ts';
 import type { IsolationKind } from './isolation.ts';
+import { failed } from './outcome.ts';
 import { secretArguments } from './settings.ts';
 import { openTaskSockets } from './task-sockets.ts';
 
@@ -49,6 +50,7 @@ const HEARTBEAT_MS = 5_000;
 const HEARTBEAT_DEADLINE_MS = 10_000;
 const LEASES_MS = 500;
 const REMEMBERED = 10_000;
+const MAX_SERVER_ERRORS = 20;
 const VERSIONS_KEPT = 50;
 
 export async function createWorker(input: {
@@ -98,6 +100,8 @@ export async function createWorker(input: {
   const versions = createVersions(controlPlane);
   const reportProviders = createProviderReports({ controlPlane, environments, versions, isForOne: isForOne === true });
   const attempts = new Map<string, RunningAttempt>();
+  /** Neither running nor over: they wait for the ends of others, or are being given back. */
+  const held = new Set<string>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
   const listeners: (() => void)[] = [];
@@ -138,7 +142,42 @@ export async function createWorker(input: {
 
   function accept(assignment: Assignment, started?: AttemptInput['started']): void {
     const { attempt_id: attemptId } = assignment;
-    if (attempts.has(attemptId) || over.has(attemptId)) return;
+    if (attempts.has(attemptId) || held.has(attemptId) || over.has(attemptId)) return;
+    if (drainReason !== '') return void giveBack(assignment);
+    const ending = isolations.leavesWhenUnclean ? [...attempts.values()].filter((attempt) => attempt.isEnding()) : [];
+    if (ending.length === 0) run(assignment, started);
+    else void runAfter(ending, assignment, started);
+  }
+
+  /** Whether an attempt left something behind is only known for certain when its process is gone. */
+  async function runAfter(
+    ending: readonly RunningAttempt[],
+    assignment: Assignment,
+    started: AttemptInput['started'],
+  ): Promise<void> {
+    held.add(assignment.attempt_id);
+    await Promise.allSettled(ending.map((attempt) => attempt.over));
+    held.delete(assignment.attempt_id);
+    if (drainReason === '') run(assignment, started);
+    else void giveBack(assignment);
+  }
+
+  /** An order can cross the report that says that this worker leaves. Another worker runs the attempt. */
+  async function giveBack(assignment: Assignment): Promise<void> {
+    const { attempt_id: attemptId, token } = assignment;
+    held.add(attemptId);
+    const outcome = failed('environment_failed', `it was ordered from a worker that leaves: ${drainReason}`);
+    const request = { outcome_json: JSON.stringify(outcome), drain_reason: drainReason, not_begun: true };
+    const options = { token: () => token, signal: abandoned.signal, maxServerErrors: MAX_SERVER_ERRORS };
+    // A refusal says that the attempt is over already. What else fails is found when this worker is gone.
+    await controlPlane.callUntilAnswered('Finish', request, options).catch(() => {});
+    held.delete(attemptId);
+    over.set(attemptId, true);
+    for (const listener of listeners) listener();
+  }
+
+  function run(assignment: Assignment, started?: AttemptInput['started']): void {
+    const { attempt_id: attemptId } = assignment;
     const attempt = runAttempt({
       assignment,
       ...(started && { started }),
@@ -179,7 +218,7 @@ export async function createWorker(input: {
     },
     abandon: () => abandoned.abort(),
     get running() {
-      return attempts.size;
+      return attempts.size + held.size;
     },
     tokens: () => [...attempts.values()].slice(0, MAX_HEARTBEAT_TOKENS).map((attempt) => attempt.token()),
     prepare(versionKey, token) {

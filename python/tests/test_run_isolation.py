@@ -11,6 +11,7 @@ import time
 import unittest
 from unittest import mock
 
+from svc_runtime.run.kernel import children_of
 from svc_runtime.run_server.leftovers import Leftovers
 from svc_runtime.run_server.own_places import remove_tree
 from svc_runtime.run_server.server import Server
@@ -421,6 +422,15 @@ class Pieces(unittest.TestCase):
         with mock.patch("svc_runtime.run_server.server.peek_ended", return_value=None):
             Server(-1, -1).reap()
         self.assertEqual(os.waitpid(pid, os.WNOHANG), (pid, 0))
+
+    def test_a_thread_that_ends_during_the_look_hides_no_child(self) -> None:
+        child = subprocess.Popen(["sleep", "600"])
+        try:
+            with mock.patch("os.listdir", return_value=["999999999", str(os.getpid())]):
+                self.assertIn(child.pid, children_of(os.getpid()))
+        finally:
+            child.kill()
+            child.wait()
 
     def test_a_process_that_grew_is_unclean(self) -> None:
         leftovers = Leftovers({"max_growth": 1 << 20})

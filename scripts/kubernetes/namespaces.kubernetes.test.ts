@@ -8,7 +8,7 @@ import { eventually } from '@svc/testing/eventually.ts';
 
 const NAMESPACES = join(import.meta.dirname, 'namespaces.ts');
 
-/** A program that runs the command in namespaces of its own. */
+/** A program that runs the command in namespaces of its own. The command is part of its command line. */
 function start(state: string, command: readonly string[]) {
   const source = `import { runInNamespaces } from ${JSON.stringify(NAMESPACES)};
 process.exit(await runInNamespaces(${JSON.stringify(state)}, () => ${JSON.stringify(command)}));`;
@@ -44,6 +44,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
     const command = `mount -t tmpfs svc-test /mnt && ip link add svc-test type bridge && (setsid sleep ${marker} &)
     touch ${state}/busy; sleep ${marker}`;
     const owner = start(state, ['sh', '-c', command]);
+    const ended = once(owner, 'exit');
     try {
       await eventually(() => existsSync(join(state, 'busy')));
       expect(cgroupsOf(state)).not.toEqual([]);
@@ -52,6 +53,7 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
       owner.kill(signal);
       await eventually(() => !existsSync(state));
     }
+    await ended;
     expect(processesWith(marker)).toEqual([]);
     expect(cgroupsOf(state)).toEqual([]);
     // By what is mounted, at the start of a line: folders of other mounts may have any name.

@@ -2236,6 +2236,8 @@ encode: function FinishRequest$encode(m,w,q){
   w.uint32(40).bool(m.log_goes_on)
   if(m.drain_reason!=null&&Object.hasOwnProperty.call(m,"drain_reason"))
   w.uint32(50).string(m.drain_reason)
+  if(m.not_begun!=null&&Object.hasOwnProperty.call(m,"not_begun"))
+  w.uint32(64).bool(m.not_begun)
   return w
 },
 decode: function FinishRequest$decode(r,l,e,n){
@@ -2282,6 +2284,10 @@ decode: function FinishRequest$decode(r,l,e,n){
   }
   case 6: {
   m.drain_reason=r.string()
+  break
+  }
+  case 8: {
+  m.not_begun=r.bool()
   break
   }
   default:
@@ -2333,6 +2339,9 @@ fromObject: function FinishRequest$fromObject(d,n){
   if(d.drain_reason!=null){
   m.drain_reason=String(d.drain_reason)
   }
+  if(d.not_begun!=null){
+  m.not_begun=Boolean(d.not_begun)
+  }
   return m
 },
 toObject: function FinishRequest$toObject(m,o,q){
@@ -2357,6 +2366,7 @@ toObject: function FinishRequest$toObject(m,o,q){
   d.worker_token=""
   d.log_goes_on=false
   d.drain_reason=""
+  d.not_begun=false
   }
   if(m.outcome_json!=null&&Object.hasOwnProperty.call(m,"outcome_json")){
   d.outcome_json=m.outcome_json
@@ -2380,6 +2390,9 @@ toObject: function FinishRequest$toObject(m,o,q){
   }
   if(m.drain_reason!=null&&Object.hasOwnProperty.call(m,"drain_reason")){
   d.drain_reason=m.drain_reason
+  }
+  if(m.not_begun!=null&&Object.hasOwnProperty.call(m,"not_begun")){
+  d.not_begun=m.not_begun
   }
   return d
 }

@@ -228,6 +228,14 @@ export function createHandlers(
 const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>
   observers.forEach((observer) => observer.ended(attemptId));
 
+/** Longer reasons are cut: they become the state of a worker that people look at. */
+const MAX_DRAIN_REASON = 300;
+
+function noteDrain({ observers }: Parts, { attemptId }: VerifiedAttempt, reason: string): void {
+  if (reason === '') return;
+  for (const observer of observers) observer.workerLeaves?.(attemptId, reason.slice(0, MAX_DRAIN_REASON));
+}
+
 function startHandler(parts: Parts) {
   const { options, earlyStarts, observers, starts } = parts;
   return async (
@@ -322,8 +330,17 @@ function finishHandler(parts: Parts) {
       log_data: Buffer;
       worker_token: string;
       log_goes_on: boolean;
+      drain_reason: string;
+      not_begun: boolean;
     },
   ): Promise<{ recorded: boolean; log_length: number; next?: NextAttempt }> => {
+    noteDrain(parts, identity, request.drain_reason);
+    if (request.not_begun && identity.kind === 'task') {
+      const text = `its worker takes no more attempts: ${request.drain_reason.slice(0, MAX_DRAIN_REASON)}`;
+      await attempts.lost(identity, { cause: 'agent_lost', text }, { hasBegun: false });
+      ended(parts, identity);
+      return { recorded: true, log_length: request.log_offset };
+    }
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
     const outcome = versioned(explained(parts, identity, sealed(reported, identity)), options.valueCache);
     // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.

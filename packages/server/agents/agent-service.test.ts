@@ -120,6 +120,28 @@ describe('the credential of one attempt', () => {
     ]);
   });
 
+  it('tells that its worker takes no more before its end is recorded, so that no claim comes in between', async () => {
+    const { attempt, token } = await started('extract');
+    const told: unknown[] = [];
+    service.observe({
+      started() {},
+      alive() {},
+      ended: () => told.push('ended'),
+      workerLeaves: (attemptId, reason) => told.push(attemptId, reason.length, harness.attempts.workers.has(attemptId)),
+    });
+    await client.call('Finish', token, { ...success, drain_reason: 'x'.repeat(1_000) });
+    expect(told).toEqual([attempt.attemptId, 300, false, 'ended']);
+  });
+
+  it('gives back what a leaving worker has not begun: nothing of its outcome counts', async () => {
+    const { attempt, token } = await started('extract');
+    const request = { ...success, drain_reason: 'a task left 1 running process', not_begun: true };
+    expect(await client.call('Finish', token, request)).toMatchObject({ recorded: true, next: null });
+    const lost = harness.attempts.losses.find(({ attemptId }) => attemptId === attempt.attemptId);
+    expect(lost).toMatchObject({ hasBegun: false, failure: { cause: 'agent_lost' } });
+    expect(harness.attempts.recorded.some(({ attemptId }) => attemptId === attempt.attemptId)).toBe(false);
+  });
+
   it('cannot finish another, whatever the message says', async () => {
     const own = await started('extract');
     const other = await started('extract', harness.tenants.b);

@@ -46,6 +46,8 @@ export type AttemptObserver = {
   /** A heartbeat spoke of it. */
   alive(attemptId: string): void;
   ended(attemptId: string): void;
+  /** The worker of this attempt takes no more attempts. Called before the end that says so is recorded: no claim may follow it first. */
+  workerLeaves?(attemptId: string, reason: string): void;
 };
 
 /** The directory with the files of a run, made when it is not there; undefined: the agent knows it by itself. Throws in words. */

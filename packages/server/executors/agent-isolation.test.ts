@@ -27,18 +27,26 @@ def leaves():
         subprocess.Popen(["sleep", "600"], start_new_session=True)
         return os.getppid()
 
-    tidy(); untidy()
+    @task
+    def adds_a_module():
+        with open(os.path.join(os.path.dirname(__file__), "svc_added.py"), "w"):
+            pass
+
+    tidy(); untidy(); adds_a_module()
 
 leaves()
 `;
 
 let harness: AgentHarness;
 let service: AgentService;
+/** Called between the commit of an attempt's end and the answer to its worker. */
+const onEnded = new Map<string, () => void>();
 
 beforeAll(async () => {
   harness = await startAgentHarness();
   await harness.addDag(harness.tenants.a, 'leaves.py', DAG);
   service = await harness.startService();
+  service.observe({ started() {}, alive() {}, ended: (attemptId) => onEnded.get(attemptId)?.() });
 });
 afterAll(() => harness?.close());
 
@@ -67,18 +75,26 @@ async function startWorker(isolation: string, isLocal = false) {
   );
   await connected;
 
-  async function run(taskId: string): Promise<{ attempt: QueuedAttempt; value: unknown }> {
+  /** Resolves to what sends its order. */
+  async function prepare(taskId: string): Promise<{ attempt: QueuedAttempt; order: () => void }> {
     const attempt = await harness.queue({ dagId: 'leaves', taskId });
     const { attemptId, dagId, mapIndex, tryNumber } = attempt;
     const task = { dag_id: dagId, task_id: taskId, map_index: mapIndex, try_number: tryNumber };
     const token = await harness.token(attempt);
-    worker.send({ assignment: { attempt_id: attemptId, token, version_key: 'v1', ...task } });
+    const assignment = { attempt_id: attemptId, token, version_key: 'v1', ...task };
+    return { attempt, order: () => void worker.send({ assignment }) };
+  }
+
+  async function run(taskId: string): Promise<{ attempt: QueuedAttempt; value: unknown }> {
+    const { attempt, order } = await prepare(taskId);
+    const { attemptId } = attempt;
+    order();
     const left = ended.then(() => Promise.reject(new Error(`the worker left before the attempt ended: ${said}`)));
     const outcome = await Promise.race([harness.attempts.ended(attemptId) as Promise<AttemptOutcome>, left]);
     expect(outcome.state).toBe('success');
     return { attempt, value: JSON.parse(outcome.xcoms?.[0]?.value ?? 'null') };
   }
-  return { run, agent, ended, said: () => said };
+  return { prepare, run, agent, ended, said: () => said };
 }
 
 type Places = { home: string; tmp: string; server: number };
@@ -111,6 +127,23 @@ it('a worker of the control plane’s own machine isolates attempts too, and sta
   expect(await ended).toBe(0);
   expect(existsSync(third.home)).toBe(false);
 });
+
+it.each(['untidy', 'adds_a_module'])(
+  'an attempt that is ordered before its worker can leave after %s is given back, and never runs there',
+  async (spoils) => {
+    const { prepare, ended } = await startWorker('apart');
+    const [first, second] = [await prepare(spoils), await prepare('tidy')];
+    onEnded.set(first.attempt.attemptId, second.order);
+    first.order();
+    const outcome = await harness.attempts.ended(second.attempt.attemptId);
+    expect(outcome).toMatchObject({
+      cause: 'agent_lost',
+      text: expect.stringContaining('its worker takes no more attempts') as string,
+    });
+    expect(await ended).toBe(0);
+    expect(await harness.logOf(second.attempt)).toEqual([]);
+  },
+);
 
 it('elsewhere HOME is the worker’s, and only the Python process that forked such an attempt is replaced', async () => {
   const { run, agent, ended, said } = await startWorker('together');

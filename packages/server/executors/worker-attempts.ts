@@ -25,6 +25,8 @@ export type WorkerAttemptsOptions = {
   attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
   /** An attempt is over, or lost: its worker has room. Undefined: it had none. */
   onRoom: (workerId: string | undefined, attemptId: string) => void;
+  /** A worker says, with the end of one of its attempts, that it takes no more. That end is not recorded yet. */
+  onLeaving?: (workerId: string, reason: string) => void;
   log: AgentLog;
 };
 
@@ -104,6 +106,10 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       if (known) known.seenAt = Date.now();
     },
     ended: (attemptId) => void release(attemptId),
+    workerLeaves(attemptId, reason) {
+      const workerId = inFlight.get(attemptId)?.workerId;
+      if (workerId !== undefined) options.onLeaving?.(workerId, reason);
+    },
   });
 
   function release(attemptId: string): InFlight | undefined {

@@ -17,7 +17,7 @@ export type RowAttempts = Attempts & {
   /** Every report that was recorded, in order. */
   readonly recorded: { attemptId: string; outcome: AttemptOutcome }[];
   readonly stale: { attemptId: string; outcome: AttemptOutcome }[];
-  readonly losses: { attemptId: string; failure: Failure }[];
+  readonly losses: { attemptId: string; failure: Failure; hasBegun: boolean }[];
   /** Who would have gone on with another attempt, by the attempt that ended. */
   readonly workers: Map<string, FinishingWorker | undefined>;
   readonly calls: { start: number; finish: number; heartbeat: number };
@@ -98,9 +98,9 @@ export function createRowAttempts(db: Database): RowAttempts {
       return new Set(ids.filter((id) => attempts.stopping.has(id) || !live.has(id)));
     },
 
-    async lost(ref, failure) {
+    async lost(ref, failure, { hasBegun } = { hasBegun: true }) {
       await current(ref).set({ state: 'failed', failure_reason: failure.cause }).execute();
-      attempts.losses.push({ attemptId: ref.attemptId, failure });
+      attempts.losses.push({ attemptId: ref.attemptId, failure, hasBegun });
       endOf(ref.attemptId).resolve(failure);
     },
 

@@ -214,6 +214,8 @@ export function startWarmCluster(
     },
     begin: (attemptId: string) => observers.forEach((one) => one.started(attemptId)),
     end: (attemptId: string) => observers.forEach((one) => one.ended(attemptId)),
+    /** As the report of its end says, before it is recorded. */
+    leave: (attemptId: string, reason: string) => observers.forEach((one) => one.workerLeaves?.(attemptId, reason)),
     endPod(pod: V1Pod, state: object, phase = 'Failed'): void {
       pod.status = { phase, containerStatuses: [{ name: 'task', state } as never] };
       change('MODIFIED', pod);

@@ -137,11 +137,13 @@ def children_of(pid: int) -> set[int]:
     """Direct children, zombies included."""
     found: set[int] = set()
     try:
-        for thread in os.listdir(f"/proc/{pid}/task"):
-            with open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
-                found.update(int(word) for word in file.read().split())
+        threads = os.listdir(f"/proc/{pid}/task")
     except OSError:
-        pass  # it has ended meanwhile
+        return found  # it has ended meanwhile
+    for thread in threads:
+        # One thread that has ended meanwhile hides the children of no other.
+        with contextlib.suppress(OSError), open(f"/proc/{pid}/task/{thread}/children", encoding="ascii") as file:
+            found.update(int(word) for word in file.read().split())
     return found
 
 

@@ -72,7 +72,15 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     const worker = workers.get(given.workerOf(attemptId) ?? '');
     if (worker) worker.heardAt = Date.now();
   };
-  service.observe({ started: hear, alive: hear, ended() {} });
+  service.observe({
+    started: hear,
+    alive: hear,
+    ended() {},
+    workerLeaves(attemptId, reason) {
+      const worker = workers.get(given.workerOf(attemptId) ?? '');
+      if (worker) drain(worker, reason);
+    },
+  });
 
   const running = ({ id }: RemoteWorker): number => given.of(id).length;
   const takesNew = ({ announced, draining }: RemoteWorker): boolean =>
@@ -177,12 +185,17 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       void end(worker, 'gone', text);
       return;
     }
-    if (orders.drain && worker.draining === '') {
+    if (orders.drain) {
       const { by, why } = orders.drain;
-      worker.draining = `drained by ${by}${why === '' ? '' : `: ${why}`}`;
-      log.info({ worker: worker.id, name: worker.name, why: worker.draining }, 'a remote worker is drained');
-      tellDrain(worker); // told again when its stream comes back
+      drain(worker, `drained by ${by}${why === '' ? '' : `: ${why}`}`);
     }
+  }
+
+  function drain(worker: RemoteWorker, why: string): void {
+    if (worker.draining !== '') return;
+    worker.draining = why;
+    log.info({ worker: worker.id, name: worker.name, why }, 'a remote worker is drained');
+    tellDrain(worker); // told again when its stream comes back
   }
 
   const end = (worker: RemoteWorker, state: 'gone' | 'lost', why: string): Promise<void> =>

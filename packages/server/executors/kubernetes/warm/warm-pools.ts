@@ -46,7 +46,7 @@ export type WarmPools = ReturnType<typeof createWarmPools>;
 export function createWarmPools(options: WarmPoolsOptions) {
   const { requests, attempts, settings, shapes, log, note } = options;
   const pools = new Map<string, Pool>();
-  const given = createWorkerAttempts({ ...options, onRoom: over });
+  const given = createWorkerAttempts({ ...options, onRoom: over, onLeaving });
   const workers = createWarmWorkers({
     ...options,
     given,
@@ -114,6 +114,12 @@ export function createWarmPools(options: WarmPoolsOptions) {
     const worker = workerId === undefined ? undefined : workers.get(workerId);
     if (worker && workers.running(worker) === 0) rest(worker);
     options.onRoom();
+  }
+
+  /** Before the end of its attempt is recorded, so that nothing which follows that end is given to it. */
+  function onLeaving(workerId: string, reason: string): void {
+    const worker = workers.get(workerId);
+    if (worker && workers.drain(worker, reason)) plan();
   }
 
   function rest(worker: WarmWorker): void {

@@ -90,6 +90,28 @@ describe('attempts of one version', () => {
     expect(cluster.counts).toEqual({ warm: 0, cold: 1 });
   });
 
+  it('are not given to a worker whose last attempt says that it leaves, however early they are claimed', async () => {
+    const cluster = startWarmCluster({ settings: { maxPoolSize: 1 } });
+    await eventually(() => cluster.executor.capacity() > 0);
+    const [first, second] = [attempt(), attempt()];
+    cluster.executor.dispatch([first]);
+    await eventually(() => cluster.bodies.length === 1);
+    const [worker] = await cluster.connectAll();
+    if (!worker) throw new Error('there is none');
+    await eventually(() => ordered(worker).length === 1);
+    const token = worker.orders.findLast(({ credential }) => credential)?.credential?.token ?? '';
+    cluster.executor.dispatch([second]);
+    await eventually(() => cluster.hub.holderOf(token)?.takesNew?.() === false); // the second one waits for it
+    cluster.leave(first.attemptId, 'a task left 1 running process');
+    cluster.end(first.attemptId);
+    cluster.endPod(worker.pod, { terminated: { exitCode: 0 } }, 'Succeeded');
+    await eventually(() => cluster.bodies.length === 2);
+    const [replacement] = await cluster.connectAll();
+    await eventually(() => replacement !== undefined && ordered(replacement).length === 1);
+    expect([ordered(worker), replacement && ordered(replacement)]).toEqual([[first.attemptId], [second.attemptId]]);
+    expect(cluster.lost).toEqual([]);
+  });
+
   it('are handed over within the pool only, and not while another waits for its worker', async () => {
     const cluster = startWarmCluster({ settings: { maxPoolSize: 1 } });
     await eventually(() => cluster.executor.capacity() > 0);

@@ -21,6 +21,10 @@ export interface FinishRequest {
    * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
    */
   'drain_reason'?: (string);
+  /**
+   * The worker has not begun the attempt, and will not: `drain_reason` says why. Another worker may run it.
+   */
+  'not_begun'?: (boolean);
 }
 
 export interface FinishRequest__Output {
@@ -42,4 +46,8 @@ export interface FinishRequest__Output {
    * Why the worker takes no more attempts: what this or an earlier one left behind. It leaves by itself when it is idle.
    */
   'drain_reason': (string);
+  /**
+   * The worker has not begun the attempt, and will not: `drain_reason` says why. Another worker may run it.
+   */
+  'not_begun': (boolean);
 }
