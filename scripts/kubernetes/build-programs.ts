@@ -1,6 +1,6 @@
 /**
- * The programs of a cluster, built from Go modules once for each state of their sources and kept in the cache. From
- * nothing this takes some 25 minutes of processor time for Kubernetes and 6 for the others.
+ * The programs of a cluster, built from Go modules. Each is built once for each state of its sources and kept in the cache.
+ * They share what Go compiles as long as their modules have the same versions (build-programs.test.ts).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -70,33 +70,51 @@ const PROGRAMS: readonly GoProgram[] = [
   },
 ];
 
-/** The folder of the programs. */
+/** The folder of the programs: links to where each is kept. */
 export async function kubernetesPrograms(): Promise<string> {
-  const folder = join(KUBERNETES_CACHE, `programs-${hashOfSources()}`);
+  const built = new Map<string, string>();
+  for (const program of PROGRAMS) built.set(program.name, await kept(program));
+  const folder = join(KUBERNETES_CACHE, `programs-${hashOf([...built.values()].join('\n'))}`);
   if (existsSync(folder)) return folder;
-  requireGo();
-  mkdirSync(KUBERNETES_CACHE, { recursive: true });
-  const unfinished = mkdtempSync(join(KUBERNETES_CACHE, 'unfinished-'));
-  try {
-    for (const program of PROGRAMS) await build(program, unfinished);
+  await makeFolder(folder, async (unfinished) => {
+    for (const [name, path] of built) symlinkSync(path, join(unfinished, name));
     for (const part of PARTS) symlinkSync('hyperkube', join(unfinished, part));
-    renameSync(unfinished, folder);
-  } catch (error) {
-    rmSync(unfinished, { recursive: true, force: true });
-    // Somebody else has built the same meanwhile.
-    if (!existsSync(folder)) throw error;
-  }
+  });
   return folder;
 }
 
-function hashOfSources(): string {
-  const hash = createHash('sha256').update(`${process.platform} ${process.arch}\n`);
-  for (const { name } of PROGRAMS) {
-    const folder = join(import.meta.dirname, name);
-    for (const file of readdirSync(folder).sort())
-      hash.update(`${name}/${file}\n`).update(readFileSync(join(folder, file)));
+/** The path of a program, built when it was not built from these sources before. */
+async function kept(program: GoProgram): Promise<string> {
+  const { name } = program;
+  const folder = join(KUBERNETES_CACHE, `program-${name}-${hashOf(sourcesOf(program))}`);
+  if (!existsSync(folder)) {
+    requireGo();
+    await makeFolder(folder, (unfinished) => build(program, unfinished));
   }
-  return hash.digest('hex').slice(0, 12);
+  return join(folder, name);
+}
+
+/** Complete or not there at all. */
+async function makeFolder(folder: string, fill: (unfinished: string) => Promise<void>): Promise<void> {
+  mkdirSync(KUBERNETES_CACHE, { recursive: true });
+  const unfinished = mkdtempSync(join(KUBERNETES_CACHE, 'unfinished-'));
+  try {
+    await fill(unfinished);
+    renameSync(unfinished, folder);
+  } catch (error) {
+    rmSync(unfinished, { recursive: true, force: true });
+    // Another process has made the same in the meantime.
+    if (!existsSync(folder)) throw error;
+  }
+}
+
+const hashOf = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
+
+function sourcesOf(program: GoProgram): string {
+  const folder = join(import.meta.dirname, program.name);
+  const files = readdirSync(folder).sort();
+  const texts = files.map((file) => `${file}\n${readFileSync(join(folder, file), 'utf8')}`);
+  return [process.platform, process.arch, JSON.stringify(program), ...texts].join('\n');
 }
 
 const GO_ENVIRONMENT = { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' };

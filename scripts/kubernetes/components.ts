@@ -133,7 +133,11 @@ export function controllerManager({ programs, identities }: Layout): Component {
 }
 
 export function scheduler({ programs, identities }: Layout): Component {
-  return component(programs, 'kube-scheduler', asUser(identities, 'kube-scheduler'));
+  return component(programs, 'kube-scheduler', {
+    ...asUser(identities, 'kube-scheduler'),
+    // A pod whose volume was bound at the wrong moment waits for this look, five minutes by default.
+    'pod-max-in-unschedulable-pods-duration': '10s',
+  });
 }
 
 /** Names of services and pods. It knows nobody to ask for any other. */
