@@ -1,10 +1,19 @@
-/** What needs a real cluster: `npm run test:kubernetes`, which brings one up around it. Never part of `npm test`. */
+/**
+ * What needs a real cluster: `npm run test:kubernetes`, which brings one up around it. Never part of `npm test`.
+ * With NIGHTLY=1 only the files that take minutes each (*.nightly.kubernetes.test.ts), which ordinary runs leave out.
+ */
 import { defineConfig } from 'vitest/config';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
-const FILES = ['packages/**/*.kubernetes.test.ts', 'scripts/**/*.kubernetes.test.ts'];
-/** The harness of the cluster and what kills its parts: whatever runs beside it is disturbed. */
-const BREAKING = ['packages/testing/kubernetes/*.kubernetes.test.ts'];
+const isNightly = process.env['NIGHTLY'] === '1';
+const NIGHTLY = '**/*.nightly.kubernetes.test.ts';
+const FILES = isNightly
+  ? ['packages/**/*.nightly.kubernetes.test.ts', 'scripts/**/*.nightly.kubernetes.test.ts']
+  : ['packages/**/*.kubernetes.test.ts', 'scripts/**/*.kubernetes.test.ts'];
+/** Files that kill parts of the cluster. Each runs by itself, because it disturbs all others. */
+const BREAKING = ['chaos', 'cluster', 'node-loss', 'warm-chaos'].map(
+  (name) => `packages/testing/kubernetes/${name}${isNightly ? '.nightly' : ''}.kubernetes.test.ts`,
+);
 
 const EACH = {
   globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
@@ -26,7 +35,7 @@ export default defineConfig({
           ...EACH,
           name: 'works',
           include: FILES,
-          exclude: ['**/node_modules/**', ...BREAKING],
+          exclude: ['**/node_modules/**', ...BREAKING, ...(isNightly ? [] : [NIGHTLY])],
           // They share a node, which has more to do than they.
           maxWorkers: 2,
           sequence: { groupOrder: 0 },

@@ -15,7 +15,7 @@ import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { CHART, helm } from './helm.ts';
 import type { Values } from './helm.ts';
 
-/** Beyond the five minutes after which the cluster's scheduler looks again at a pod whose volume came at the wrong moment. */
+/** A busy machine starts three control planes and a Postgres slowly. */
 const WAIT = ['--wait', '--timeout', '7m'];
 
 /** Images of the test registry, and as little as will do. */

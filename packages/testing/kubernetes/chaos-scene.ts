@@ -2,8 +2,10 @@
  * Tasks in pods while every part that they depend on is killed: a scene of two control planes on a cluster, runs that are
  * triggered all the while, faults from a seed, and what is known in the end.
  *
- *   SVC_TEST_CHAOS_FAULTS     how many faults at least; 40 are some four minutes
- *   SVC_TEST_CHAOS_ATTEMPTS   faults go on until there were so many attempts
+ * A scene is short, with a part of the kinds of faults, or long:
+ *
+ *   SVC_TEST_CHAOS_FAULTS     how many faults a long one has at least; 40 are some four minutes
+ *   SVC_TEST_CHAOS_ATTEMPTS   its faults go on until there were so many attempts
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createRandom } from '../chaos/random.ts';
@@ -13,8 +15,8 @@ import { eventually } from '../eventually.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { SEED } from '../seed.ts';
 import type { Evidence } from './chaos-checks.ts';
-import { describeFault, inflict, planFaults, podNames } from './chaos-faults.ts';
-import type { Scene } from './chaos-faults.ts';
+import { describeFault, inflict, planFaults, planPart, podNames } from './chaos-faults.ts';
+import type { PlannedFault, Scene } from './chaos-faults.ts';
 import { core } from './cluster.ts';
 import { startControlPlanes } from './control-planes.ts';
 import type { ControlPlanes } from './control-planes.ts';
@@ -29,6 +31,7 @@ const ATTEMPTS = Number(process.env['SVC_TEST_CHAOS_ATTEMPTS'] ?? 0);
 const LIVE_RUNS = 6;
 /** The longest silence that is waited for, of an attempt whose pod nobody knows the end of. */
 const LEASE_SECONDS = 60;
+const SHORT_LEASE_SECONDS = 30;
 
 /** For all of it, on a busy machine: a fault takes some seconds, an attempt at most as long as one. */
 export const CHAOS_TIMEOUT_MS = 1_200_000 + Math.max(0, FAULTS - 40) * 15_000 + ATTEMPTS * 6_000;
@@ -68,7 +71,14 @@ export type Chaos = {
   close(): Promise<void>;
 };
 
-export async function startChaos(name: string, settings: Record<string, string> = {}): Promise<Chaos> {
+/** `part` of the kinds of faults makes it a short one. */
+export async function startChaos(input: {
+  name: string;
+  part?: 0 | 1;
+  settings?: Record<string, string>;
+}): Promise<Chaos> {
+  const { name, part, settings = {} } = input;
+  const leaseSeconds = part === undefined ? LEASE_SECONDS : SHORT_LEASE_SECONDS;
   const namespace = await createTestNamespace(name);
   const account = await createExecutorAccount(namespace.name);
   process.env['KUBECONFIG'] = account.kubeconfig; // for the control planes; ours was read before
@@ -80,7 +90,7 @@ export async function startChaos(name: string, settings: Record<string, string> 
       'auth.jwt.token_ttl_seconds': String(24 * 3_600), // ours, with which runs are triggered: chaos may last for hours
       'auth.agent_token_transport': 'exchange',
       'executor.parallelism': '8',
-      'executor.unreachable_after': `${LEASE_SECONDS}s`,
+      'executor.unreachable_after': `${leaseSeconds}s`,
       'executor.pod_start_timeout': '1m',
       'executor.pod_termination_grace': '5s',
       'scheduler.attempt_lease': '30s',
@@ -96,9 +106,9 @@ export async function startChaos(name: string, settings: Record<string, string> 
     planes,
     namespace: namespace.name,
     async run() {
-      const { done, endedAt, seconds } = await inflictAll(scene, triggers);
+      const { done, endedAt, seconds } = await inflictAll(scene, triggers, part);
       // What a dead process had claimed waits for its lease twice at worst: once claimed, once more after its return.
-      const withinMs = LEASE_SECONDS * 2_000 + 300_000;
+      const withinMs = leaseSeconds * 2_000 + 300_000;
       await eventually(async () => (await countLive(planes)) === 0, { everyMs: 500, withinMs }).catch(() => {});
       const evidence = await gatherEvidence(planes, ledger);
       const starts = ledger.lines.filter(({ what }) => what === 'start').length;
@@ -126,17 +136,26 @@ export async function startChaos(name: string, settings: Record<string, string> 
   };
 }
 
-async function inflictAll(scene: Scene, triggers: Triggers) {
-  console.log(`seed ${SEED}, ${FAULTS} faults${ATTEMPTS > 0 ? `, ${ATTEMPTS} attempts` : ''}`);
+/** Without end where it is a number of attempts that counts. */
+async function* planOf(scene: Scene, part: 0 | 1 | undefined): AsyncGenerator<PlannedFault> {
+  const random = createRandom(SEED);
+  if (part !== undefined) return yield* planPart(random, part);
+  let count = 0;
+  for (const planned of planFaults(random)) {
+    if (count >= FAULTS && (ATTEMPTS === 0 || (await countAttempts(scene.planes)) >= ATTEMPTS)) return;
+    count += 1;
+    yield planned;
+  }
+}
+
+async function inflictAll(scene: Scene, triggers: Triggers, part: 0 | 1 | undefined) {
+  console.log(`seed ${SEED}, ${part === undefined ? `${FAULTS} faults` : `part ${part} of the kinds of faults`}`);
   const begunAt = Date.now();
   const done: string[] = [];
   const over = new AbortController();
   const triggering = triggers.keepAlive(LIVE_RUNS, over.signal);
   try {
-    let count = 0;
-    for (const planned of planFaults(createRandom(SEED))) {
-      if (count >= FAULTS && (ATTEMPTS === 0 || (await countAttempts(scene.planes)) >= ATTEMPTS)) break;
-      count += 1;
+    for await (const planned of planOf(scene, part)) {
       console.log(describeFault(planned));
       await sleep(planned.pauseMs);
       if (await inflict(scene, planned)) done.push(planned.fault);

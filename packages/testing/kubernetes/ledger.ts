@@ -21,14 +21,18 @@ export type LedgerLine = {
 
 export type Ledger = {
   readonly lines: readonly LedgerLine[];
-  /** Python: a function `tell(what)` for bodies. */
+  /** Python: functions `tell(what)` and `wait_for(gate)` for bodies. */
   readonly python: string;
+  /** Lets the bodies go on that wait for this gate, now or later. */
+  open(gate: string): void;
   close(): void;
 };
 
 export async function startLedger(): Promise<Ledger> {
   const lines = new Map<string, LedgerLine>();
+  const gates = new Set<string>();
   const server = createServer((request, response) => {
+    if (request.method === 'GET') return void response.end(gates.has(request.url?.slice(1) ?? '') ? 'open' : 'closed');
     void text(request).then((body) => {
       const line = JSON.parse(body) as LedgerLine;
       if (!lines.has(line.id)) lines.set(line.id, line);
@@ -58,7 +62,19 @@ def tell(what):
                 return answer.read()
         except OSError:
             time.sleep(0.2)
+
+def wait_for(gate):
+    import time, urllib.request
+    while True:
+        try:
+            with urllib.request.urlopen("${url}" + gate, timeout=5) as answer:
+                if answer.read() == b"open":
+                    return
+        except OSError:
+            pass
+        time.sleep(0.2)
 `,
+    open: (gate) => void gates.add(gate),
     close: () => void server.close(),
   };
 }
