@@ -11,6 +11,8 @@ import { basename, join } from 'node:path';
 
 const CGROUPS = '/sys/fs/cgroup';
 const UNSHARE_PID = 'unshare.pid';
+/** All pods together count as so many processes outside of control groups. By default they count as one, and starve on a busy machine. */
+const PODS_WEIGHT = 8;
 
 export type Inside = { readonly state: string; readonly cgroup: string };
 
@@ -77,6 +79,7 @@ function makeCgroup(name: string): void {
     const controllers = readFileSync(join(CGROUPS, 'cgroup.controllers'), 'utf8').trim().split(' ');
     writeFileSync(join(CGROUPS, 'cgroup.subtree_control'), controllers.map((controller) => `+${controller}`).join(' '));
     mkdirSync(join(CGROUPS, name));
+    writeFileSync(join(CGROUPS, name, 'cpu.weight'), String(PODS_WEIGHT * 100));
     return;
   }
   for (const hierarchy of readdirSync(CGROUPS)) {
@@ -86,5 +89,7 @@ function makeCgroup(name: string): void {
     for (const file of ['cpuset.cpus', 'cpuset.mems']) {
       if (existsSync(join(folder, file))) writeFileSync(join(folder, file), readFileSync(join(folder, '..', file)));
     }
+    const shares = join(folder, 'cpu.shares');
+    if (existsSync(shares)) writeFileSync(shares, String(PODS_WEIGHT * 1_024));
   }
 }
