@@ -36,8 +36,8 @@ export default defineConfig({
           name: 'works',
           include: FILES,
           exclude: ['**/node_modules/**', ...BREAKING, ...(isNightly ? [] : [NIGHTLY])],
-          // They share a node, which has more to do than they.
-          maxWorkers: 2,
+          // They wait for pods most of the time.
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },

@@ -31,7 +31,6 @@ const ATTEMPTS = Number(process.env['SVC_TEST_CHAOS_ATTEMPTS'] ?? 0);
 const LIVE_RUNS = 6;
 /** The longest silence that is waited for, of an attempt whose pod nobody knows the end of. */
 const LEASE_SECONDS = 60;
-const SHORT_LEASE_SECONDS = 30;
 
 /** For all of it, on a busy machine: a fault takes some seconds, an attempt at most as long as one. */
 export const CHAOS_TIMEOUT_MS = 1_200_000 + Math.max(0, FAULTS - 40) * 15_000 + ATTEMPTS * 6_000;
@@ -78,7 +77,6 @@ export async function startChaos(input: {
   settings?: Record<string, string>;
 }): Promise<Chaos> {
   const { name, part, settings = {} } = input;
-  const leaseSeconds = part === undefined ? LEASE_SECONDS : SHORT_LEASE_SECONDS;
   const namespace = await createTestNamespace(name);
   const account = await createExecutorAccount(namespace.name);
   process.env['KUBECONFIG'] = account.kubeconfig; // for the control planes; ours was read before
@@ -90,7 +88,7 @@ export async function startChaos(input: {
       'auth.jwt.token_ttl_seconds': String(24 * 3_600), // ours, with which runs are triggered: chaos may last for hours
       'auth.agent_token_transport': 'exchange',
       'executor.parallelism': '8',
-      'executor.unreachable_after': `${leaseSeconds}s`,
+      'executor.unreachable_after': `${LEASE_SECONDS}s`,
       'executor.pod_start_timeout': '1m',
       'executor.pod_termination_grace': '5s',
       'scheduler.attempt_lease': '30s',
@@ -108,7 +106,7 @@ export async function startChaos(input: {
     async run() {
       const { done, endedAt, seconds } = await inflictAll(scene, triggers, part);
       // What a dead process had claimed waits for its lease twice at worst: once claimed, once more after its return.
-      const withinMs = leaseSeconds * 2_000 + 300_000;
+      const withinMs = LEASE_SECONDS * 2_000 + 300_000;
       await eventually(async () => (await countLive(planes)) === 0, { everyMs: 500, withinMs }).catch(() => {});
       const evidence = await gatherEvidence(planes, ledger);
       const starts = ledger.lines.filter(({ what }) => what === 'start').length;

@@ -32,7 +32,7 @@ let server: ClusterControlPlane;
 beforeAll(async () => {
   namespace = await createTestNamespace('node-loss');
   server = await startClusterControlPlane(namespace.name, {
-    'executor.unreachable_after': '30s',
+    'executor.unreachable_after': '1m',
     'server.grpc_addr': ADDRESS,
   });
   await server.addDag('machine', DAG);
@@ -41,6 +41,13 @@ afterAll(async () => {
   await server?.close();
   await namespace?.[Symbol.asyncDispose]();
 });
+
+const isReady = async (): Promise<boolean> => {
+  const { items } = await core.listNamespacedPod({ namespace: namespace.name });
+  return items.some(({ status }) =>
+    status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True'),
+  );
+};
 
 /** As the cluster does it for every pod of a node that it does not hear of. */
 async function markNotReady(): Promise<void> {
@@ -57,6 +64,7 @@ describe.runIf(CLUSTER_STATE)('a node that dies', () => {
     const node = (await core.listNode()).items[0]?.metadata?.name ?? '';
     const runId = await server.trigger('machine');
     await eventually(async () => (await server.log('machine', runId, 'only')).includes('it runs'), PATIENT);
+    await eventually(isReady, PATIENT); // the task may speak before the kubelet tells the cluster that it runs
     {
       using _held = await holdComponent('kubelet');
       for (const pid of (await findVictims([ADDRESS])).agents) killProcess(pid);

@@ -54,6 +54,12 @@ afterAll(async () => {
 async function start(dagId: string): Promise<string> {
   const runId = await server.trigger(dagId);
   await eventually(async () => (await server.log(dagId, runId, 'only')).includes('it runs'), PATIENT);
+  // The task may speak before the kubelet tells the cluster that it runs.
+  await eventually(async () => {
+    const labelled = { namespace: namespace.name, labelSelector: `svc.dev/dag=${dagId}` };
+    const { items } = await core.listNamespacedPod(labelled);
+    return items.some(({ status }) => status?.containerStatuses?.some(({ ready }) => ready));
+  }, PATIENT);
   return runId;
 }
 

@@ -153,10 +153,15 @@ export class AttemptPods {
 
   /** Of those that wait: once they run, their agents do it. */
   async renewLeases(): Promise<void> {
-    const waiting = [...this.#held.values()].filter(
+    const { findLive, heartbeat } = this.#options.attempts;
+    const notSeenRunning = [...this.#held.values()].filter(
       ({ identity, isRunning }) => !isRunning && identity.kind === 'task',
     );
-    const stopped = await this.#options.attempts.heartbeat(waiting.map(({ identity }) => identity));
+    // A node that dies right after the agent has asked to start never tells the cluster that the pod runs.
+    const live = notSeenRunning.length > 0 && (await findLive(notSeenRunning.map(({ identity }) => identity)));
+    for (const known of notSeenRunning) known.isRunning ||= live && live.get(known.identity.attemptId) === 'running';
+    const waiting = notSeenRunning.filter(({ isRunning }) => !isRunning);
+    const stopped = await heartbeat(waiting.map(({ identity }) => identity));
     for (const attemptId of stopped) this.cancel(attemptId);
   }
 
@@ -296,7 +301,7 @@ export class AttemptPods {
     }
     const verdict = judgePod(pod);
     if (verdict.kind === 'ended') return this.changed(pod, identity);
-    if (verdict.kind !== 'waiting') return;
+    if (verdict.kind !== 'waiting' || known.isRunning) return;
     const reason = verdict.wait?.detail ?? '';
     if (age > startTimeoutMs) {
       const why = reason || (await requests.complaint(pod.name)) || 'the cluster does not say why';

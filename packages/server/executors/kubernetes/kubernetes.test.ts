@@ -174,6 +174,29 @@ describe('a pod of ours', () => {
     await eventually(() => expect(notes[0]).toMatch(/image_unavailable: after .* the registry does not answer/));
   });
 
+  it('is left to the lease of its attempt once that has begun, should the cluster never hear that it runs', async () => {
+    const [renewed, notes]: [string[], string[]] = [[], []];
+    let looks = 0;
+    start(
+      {
+        findLive: async () => new Map([[identity.attemptId, 'running' as const]]),
+        heartbeat: async (beats) => {
+          looks += 1;
+          renewed.push(...beats.map(({ attemptId }) => attemptId));
+          return new Set();
+        },
+      },
+      {
+        pods: [pod({ phase: 'Pending' })],
+        stays: true,
+        startTimeoutMs: 20, // gone by after four looks
+        note: async (_identity, text) => void notes.push(text),
+      },
+    );
+    await eventually(() => looks > 20);
+    expect({ renewed, notes }).toEqual({ renewed: [], notes: [] });
+  });
+
   it('explains the silence of its attempt, when the cluster hears nothing of its node either', async () => {
     const running = start(
       { findLive: async () => new Map([[identity.attemptId, 'running' as const]]) },
