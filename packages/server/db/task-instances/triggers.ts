@@ -25,7 +25,7 @@ export async function findTriggersOf(db: TenantDb, keys: readonly InstanceOfRun[
     .select(['t.run', 't.task_id', 't.map_index', 't.id', 't.class_path', 't.created_at'])
     .select(({ ref }) =>
       sql<JobRow | null>`(select json_build_object('id', h.id, 'jobType', 'TriggererJob', 'state', 'running', 'hostname', h.hostname,
-        'startedAt', h.started_at, 'lastSeenAt', h.last_seen_at, 'endedAt', null)
+        'unixname', h.unixname, 'executorClass', null, 'startedAt', h.started_at, 'lastSeenAt', h.last_seen_at, 'endedAt', null)
         from heartbeats h where h.process_id = ${ref('r.id')} and h.component = 'triggerer')`.as('job'),
     )
     .where('t.kind', '=', 'task')
