@@ -106,7 +106,7 @@ const BENCHES: Record<string, Bench> = {
   },
   runs: {
     about:
-      'the scheduler alone, two of them, tasks end to end, with 3,000,000 finished instances, and with 10,000 variables [--runs 3 --only scheduler|schedulers|tasks|history|variables]',
+      'the scheduler alone, two of them, tasks end to end, and with 3,000,000 finished instances [--runs 3 --only scheduler|schedulers|tasks|history]',
     load: () => import('./runs.ts'),
   },
   mcp: {

@@ -5,27 +5,37 @@
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
 
-/** More than 45 s on two busy cores, the longest first. */
+/** More than 45 s on two busy cores, the longest first (test-output/file-costs.json has the seconds of the last run). */
 export const LONG_FILES = [
-  'packages/cli/lite/run-lite.test.ts',
-  'packages/cli/lite/web-ui/roles.test.ts',
-  'packages/cli/build/build-image.test.ts',
-  'packages/cli/lite/web-ui/pages.test.ts',
-  'packages/cli/lite/web-ui/settings.test.ts',
-  'packages/agent/environments.test.ts',
-  'scripts/build-package.test.ts',
-  'packages/cli/lite/web-ui/runs.test.ts',
-  'packages/cli/lite/web-ui/tenants.test.ts',
-  'packages/server/engine/airflow-states.test.ts',
-  'packages/testing/chaos/processes.test.ts',
-  'packages/testing/chaos/runs.test.ts',
   'packages/server/api/security/event-loop.test.ts',
-  'packages/cli/build/own-images.test.ts',
+  'packages/cli/lite/web-ui/roles.test.ts',
+  'packages/cli/lite/web-ui/pages.test.ts',
+  'packages/server/engine/airflow-states.test.ts',
+  'packages/testing/chaos/runs.test.ts',
   'packages/spec/python.test.ts',
-  'packages/cli/lite/backup/backup.test.ts',
+  'scripts/build-package.test.ts',
+  'packages/cli/lite/web-ui/settings.test.ts',
+  'packages/cli/build/build-image.test.ts',
+  'packages/cli/lite/run-lite.test.ts',
+  'packages/cli/lite/web-ui/runs.test.ts',
+  'packages/cli/build/own-images.test.ts',
   'packages/server/api/security/authorization-matrix.test.ts',
+  'packages/server/api/airflow-client.test.ts',
+  'packages/testing/chaos/processes.test.ts',
+  'packages/cli/lite/web-ui/tenants.test.ts',
+  'packages/cli/lite/backup/backup.test.ts',
+  'packages/agent/environments.test.ts',
+  'packages/cli/commands/deploy-image.test.ts',
+  'packages/server/api/logs/logs-large.test.ts',
+  'packages/cli/lite/editor.test.ts',
+  'packages/cli/lite/web-ui/hitl.test.ts',
   'packages/cli/lite/web-ui/browse.test.ts',
+  'packages/mcp/transports/stdio.test.ts',
+  'packages/testing/ends-with-this-process.test.ts',
+  'packages/cli/runs/trigger-deployed.test.ts',
+  'packages/cli/lite/stop.test.ts',
   'packages/testing/chaos/bad-line.test.ts',
+  'packages/server/logs/objects/faults.test.ts',
 ];
 
 const place = ({ moduleId }: TestSpecification): number => {
