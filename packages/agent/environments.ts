@@ -15,10 +15,10 @@ import { delimiter, dirname, join } from 'node:path';
 import { HAS_PIP, ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
 import type { PythonRun } from '@svc/compiler/run-python.ts';
+import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
 import { LIST_PROVIDERS } from './installed-providers.ts';
-import type { InstalledProvider } from './installed-providers.ts';
 import { withProviderCompanions } from './provider-companions.ts';
 import { asUser, taskEnvironment } from './settings.ts';
 
@@ -26,7 +26,7 @@ export type PythonEnvironments = {
   /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
   get(dependencies: readonly string[]): Promise<string>;
   /** Provider packages in it, as Airflow knows them: by their entry point, or by its own names. By their own metadata. */
-  providers(dependencies: readonly string[]): Promise<InstalledProvider[]>;
+  providers(dependencies: readonly string[]): Promise<ReportedProvider[]>;
 };
 
 /** What the author can read in the task's log. */
@@ -75,7 +75,7 @@ export function createPythonEnvironments(input: {
     runPython({ command, args, env: { ...own, ...more }, as: asUser(user), onLine });
   const building = new Map<string, Promise<string>>();
   /** By interpreter. */
-  const asked = new Map<string, Promise<InstalledProvider[]>>();
+  const asked = new Map<string, Promise<ReportedProvider[]>>();
   let base: Promise<string> | undefined;
 
   async function basePython(): Promise<string> {
@@ -114,18 +114,18 @@ export function createPythonEnvironments(input: {
 }
 
 /** Noted when the environment was made: a task of a millisecond is over before Python could be asked. */
-async function providersOf(python: string, run: RunPython): Promise<InstalledProvider[]> {
+async function providersOf(python: string, run: RunPython): Promise<ReportedProvider[]> {
   const noted = notedIn(join(dirname(python), '..', STAMP));
   if (noted) return noted;
   const result = await run(python, ['-c', LIST_PROVIDERS]);
   if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
-  return JSON.parse(result.output) as InstalledProvider[];
+  return JSON.parse(result.output) as ReportedProvider[];
 }
 
 /** The base environment has no such note, nor have those that an earlier release made. */
-function notedIn(stamp: string): InstalledProvider[] | undefined {
+function notedIn(stamp: string): ReportedProvider[] | undefined {
   try {
-    return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: InstalledProvider[] }).providers;
+    return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: ReportedProvider[] }).providers;
   } catch {
     return undefined;
   }

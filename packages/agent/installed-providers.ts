@@ -2,15 +2,6 @@
  * Provider packages in a Python environment, by their own metadata: as Airflow knows them, by their entry point or by its own
  * names. With the connection types they declare, for the form that edits connections.
  */
-export type InstalledProvider = {
-  name: string;
-  version: string;
-  summary: string;
-  documentation_url: string | null;
-  /** As the provider's metadata has them (`connection-types`). */
-  connection_types?: readonly unknown[];
-};
-
 /** Run by the environment's own interpreter. The metadata is a file without imports: nothing else of the provider is loaded. */
 export const LIST_PROVIDERS = `
 import importlib.metadata, json, re, runpy

@@ -20,7 +20,10 @@ import type { WorkspaceReader } from './reading/workspace-reader.ts';
 import type { Repository } from './repository/repository.ts';
 import { warningAt } from './warning-place.ts';
 
-export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] };
+export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] } & Pick<
+  CompileAnswer,
+  'providers'
+>;
 
 export type CompiledUnit = {
   unit: Unit;
@@ -132,10 +135,10 @@ async function compileProject(
 /** The compiler and svc.yaml together must give what the control plane accepts; better told here than at registration. */
 function checked(
   base: Base,
-  { warnings }: CompileAnswer,
+  { warnings, providers }: CompileAnswer,
   { specs, project }: { specs: readonly CompiledSpec[]; project: Project | null },
 ): CompiledUnit {
-  const artifacts = specs.map((spec) => ({ dagId: spec.dag.dag_id, spec, warnings }));
+  const artifacts = specs.map((spec) => ({ dagId: spec.dag.dag_id, spec, warnings, providers }));
   const problems = artifacts.flatMap(({ dagId, spec }) =>
     validateSpec(spec).map((message) => ({ ...NOWHERE, file: base.source, message: `DAG ${dagId}: ${message}` })),
   );

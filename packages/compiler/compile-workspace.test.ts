@@ -304,7 +304,7 @@ describe('what has to be installed', () => {
   const failing = (message: string): Compiler =>
     createCompilerPool({
       base: compiler,
-      interpreters: { get: () => Promise.reject(new Error(message)) },
+      interpreters: { get: () => Promise.reject(new Error(message)), providers: () => Promise.resolve([]) },
       open: () => compiler,
     });
 

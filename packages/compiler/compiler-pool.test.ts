@@ -26,6 +26,10 @@ function harness(more: { idleMs?: number; runsElsewhere?: boolean } = {}) {
         if (dependencies.includes('broken')) throw new Error('installing broken failed: no such package');
         return `python-${dependencies.join('+')}`;
       },
+      providers: async (dependencies) => {
+        if (dependencies.includes('silent')) throw new Error('asking Python for its packages failed');
+        return [{ name: `providers of ${dependencies.join('+')}`, version: '1', summary: '', documentation_url: null }];
+      },
     },
     open: (python) => {
       happened.push(`${python} starts`);
@@ -61,6 +65,24 @@ describe('compilers of several interpreters', () => {
     });
     await compile('b', ['x']);
     expect(happened).toContain('python-x compiles b');
+  });
+
+  it('name the provider packages of the environment of each file that loads', async () => {
+    const { compile } = harness();
+    expect(await compile('plain')).toMatchObject({ providers: [{ name: 'providers of ' }] });
+    expect(await compile('a', ['x'])).toMatchObject({ providers: [{ name: 'providers of x' }] });
+  });
+
+  it('compile a file although the packages of its environment cannot be listed', async () => {
+    const answer = await harness().compile('a', ['silent']);
+    expect(answer).toMatchObject({ ok: true, providers: undefined });
+  });
+
+  it('name no packages of this machine where tasks run on another one', async () => {
+    const { compile } = harness({ runsElsewhere: true });
+    expect(await compile('plain')).not.toHaveProperty('providers');
+    expect(await compile('without its packages', ['broken'])).not.toHaveProperty('providers');
+    expect(await compile('a', ['x'])).toMatchObject({ providers: [{ name: 'providers of x' }] });
   });
 
   it('do without packages that cannot be had where tasks do not run, if the file loads, and say so', async () => {

@@ -4,13 +4,19 @@
  *
  * An environment that cannot be made is the answer to its files, as an error of theirs would be. Where tasks run elsewhere
  * (an image is built with an index of its own), a file that loads without its packages is compiled, with a warning.
+ *
+ * Each answer names the provider packages of its environment. A file without dependencies whose tasks run elsewhere gets none
+ * named: the interpreter of this machine says nothing about theirs.
  */
+import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, Compiler } from './compiler.ts';
 
 export type Interpreters = {
   /** The interpreter that has these packages. */
   get(dependencies: readonly string[]): Promise<string>;
+  /** Provider packages in it: found out once per interpreter, not once per file. */
+  providers(dependencies: readonly string[]): Promise<readonly ReportedProvider[]>;
 };
 
 const IDLE_MS = 60_000;
@@ -48,10 +54,20 @@ export function createCompilerPool(input: {
     entry.timer.unref();
   }
 
+  /** What is known about packages is no reason for a file to fail. */
+  async function withProviders(compiling: Promise<CompileAnswer>, dependencies: readonly string[]) {
+    const asking = interpreters.providers(dependencies).catch(() => undefined);
+    const answer = await compiling;
+    return answer.ok ? { ...answer, providers: await asking } : answer;
+  }
+
   return {
     async compile(request) {
       const { dependencies = [] } = request;
-      if (dependencies.length === 0) return base.compile(request);
+      if (dependencies.length === 0) {
+        const answer = base.compile(request);
+        return runsElsewhere ? answer : withProviders(answer, []);
+      }
       let python: string;
       try {
         python = await interpreters.get(dependencies);
@@ -64,7 +80,8 @@ export function createCompilerPool(input: {
       const entry = entryOf(python);
       entry.users += 1;
       clearTimeout(entry.timer);
-      return entry.compiler.compile(request).finally(() => release(python, entry));
+      const answer = entry.compiler.compile(request).finally(() => release(python, entry));
+      return withProviders(answer, dependencies);
     },
     async close() {
       isClosed = true;

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { StatedSettings } from '@svc/spec/project/apply.ts';
+import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
 import { userCacheFolder } from './python-environment.ts';
 
@@ -70,6 +71,8 @@ interface AnswerBase {
   readonly output_truncated: boolean;
   readonly warnings: readonly string[];
   readonly dags: readonly CompiledDag[];
+  /** Provider packages of the file's environment; left out where they are unknown (compiler-pool.ts). */
+  readonly providers?: readonly ReportedProvider[] | undefined;
 }
 
 export type CompileAnswer =

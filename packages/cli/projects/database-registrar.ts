@@ -20,11 +20,12 @@ export function createDatabaseRegistrar({
 }): Registrar {
   return {
     async register(dagId, artifact) {
-      const { bundleVersion, bundleUrl, image } = artifact;
+      const { bundleVersion, bundleUrl, image, providers } = artifact;
       const outcome = await registerVersion(db, {
         dagId,
         actor,
         executors,
+        isTaskEnvironment: true,
         artifact: {
           spec: artifact.spec,
           fileloc: artifact.fileloc,
@@ -34,6 +35,7 @@ export function createDatabaseRegistrar({
           ...(bundleVersion !== undefined && { bundle_version: bundleVersion }),
           ...(bundleUrl !== undefined && { bundle_url: bundleUrl }),
           ...(image !== undefined && { image }),
+          ...(providers && { providers: [...providers] }),
         },
       });
       if (outcome.kind === 'refused') throw new Error(outcome.problems.join('; '));

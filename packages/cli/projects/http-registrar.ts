@@ -1,5 +1,6 @@
 /** Registers what was compiled with a control plane over its API. */
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
+import { MAX_PROVIDERS } from '@svc/spec/installed-providers.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 
@@ -23,6 +24,7 @@ export function createHttpRegistrar(client: Client): Registrar {
           image: artifact.image,
           warnings: artifact.warnings.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
           parse_seconds: artifact.parseSeconds,
+          ...(artifact.providers && { providers: artifact.providers.slice(0, MAX_PROVIDERS) }),
         },
       });
       return { versionNumber, isNew: versionNumber !== before };

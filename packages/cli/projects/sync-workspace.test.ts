@@ -5,6 +5,7 @@ import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
+import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { zipOf } from '@svc/testing/repositories.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
@@ -46,6 +47,10 @@ beforeEach(async () => {
   await server.db.shared.deleteFrom('dags').execute();
 });
 
+type Providers = { package_name: string; version: string }[];
+const listedProviders = async (): Promise<Providers> =>
+  (await server.call('/api/v2/providers', { token })).json<{ providers: Providers }>().providers;
+
 const log = { info: () => {}, warn: () => {}, error: () => {} };
 const syncOf = (workspace: string, kind: 'http' | 'database') =>
   createWorkspaceSync({ workspace, compiler, registrar: registrars[kind], log });
@@ -64,6 +69,54 @@ async function dags(): Promise<object[]> {
 }
 
 describe.each(['http', 'database'] as const)('through the %s registrar', (kind) => {
+  const trees = (version: string) => [
+    { name: 'orchard-hooks', version, summary: 'Trees', documentation_url: 'javascript:alert(1)' },
+  ];
+  /** As the pool of compilers answers. A DAG with a warning takes the longer way into the database. */
+  async function syncWith(workspace: string, found: { providers: object[] | undefined; warnings?: string[] }) {
+    const { providers, warnings = [] } = found;
+    const compile: Compiler['compile'] = async (file) => ({
+      ...(await compiler.compile(file)),
+      providers: providers as ReportedProvider[] | undefined,
+      warnings,
+    });
+    const sync = createWorkspaceSync({
+      workspace,
+      compiler: { ...compiler, compile },
+      registrar: registrars[kind],
+      log,
+    });
+    return sync.syncAll();
+  }
+
+  it.each([[[]], [['a date that moves']]])(
+    'lists the provider packages of an environment as soon as its file is compiled, with warnings %j',
+    async (warnings) => {
+      const root = workspaceOf({ 'plain.py': dagText('plain') });
+      const standard = { package_name: 'apache-airflow-providers-standard' };
+      for (const providers of [trees('1.0'), trees('1.0'), undefined]) {
+        await syncWith(root, { providers, warnings });
+        const listed = { package_name: 'orchard-hooks', version: '1.0', description: 'Trees', documentation_url: null };
+        expect(await listedProviders()).toMatchObject([standard, listed]);
+      }
+      // Over HTTP tasks run elsewhere: the list of the same version is the workers' business by then.
+      await syncWith(root, { providers: trees('2.0'), warnings });
+      expect(await listedProviders()).toMatchObject([standard, { version: kind === 'database' ? '2.0' : '1.0' }]);
+      writeFiles(root, { 'plain.py': dagText('plain', ['other']) });
+      await syncWith(root, { providers: trees('3.0'), warnings });
+      expect(await listedProviders()).toMatchObject([standard, { version: '3.0' }]);
+      writeFiles(root, { 'plain.py': dagText('plain', ['another']) });
+      await syncWith(root, { providers: undefined, warnings });
+      expect(await listedProviders()).toMatchObject([standard]);
+    },
+  );
+
+  it('refuses a list of provider packages that is none, and says what is wrong with it', async () => {
+    const root = workspaceOf({ 'plain.py': dagText('plain') });
+    const { failed } = await syncWith(root, { providers: [{ name: 'a', version: 7, summary: '' }] });
+    expect(failed).toMatchObject([{ message: expect.stringContaining('version of a provider must be a text') }]);
+  });
+
   it('registers projects and plain files once, and again only what changed', async () => {
     const root = workspaceOf({
       'etl/svc.yaml': 'owner: me',

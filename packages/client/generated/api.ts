@@ -3188,6 +3188,10 @@ export interface components {
             /** @description The image tasks run in, pinned by digest */
             image?: string;
             parse_seconds?: number;
+            /** @description Provider packages of the environment it was compiled in: `name`, `version`, `summary`, `documentation_url`, and `connection_types` as their metadata has them. What workers report counts more */
+            providers?: {
+                [key: string]: unknown;
+            }[];
             /** @description The compiled spec; see docs/compiled-spec.md */
             spec: {
                 [key: string]: unknown;
@@ -3885,7 +3889,7 @@ export interface components {
             description: string;
             documentation_url: string | null;
             package_name: string;
-            /** @description What is installed; before a task has run, what DAG projects ask for: a version, a range, or `any` */
+            /** @description What is installed; until an environment has been made, what DAG projects ask for: a version, a range, or `any` */
             version: string;
         };
         /** ProviderCollection */

@@ -59,7 +59,6 @@ import type { WorkerTokensTable, WorkersTable } from './tables/workers.ts';
 
 export type { Moment } from './tables/columns.ts';
 export type { AssetRole } from './tables/assets.ts';
-export type { ConnectionTypeOfProvider, InstalledProvider } from './tables/dags.ts';
 export type { DatabaseRole, ExecutorFacts } from './tables/processes.ts';
 export type { CountedState, ReprocessBehavior, StateCounts } from './tables/runs.ts';
 export type { HitlParam, Person } from './tables/waiting.ts';

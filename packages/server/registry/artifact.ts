@@ -1,4 +1,5 @@
 /** What is registered: a compiled spec, and where it comes from. The API's body and what the registry takes are one. */
+import { MAX_PROVIDERS } from '@svc/spec/installed-providers.ts';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
@@ -18,6 +19,13 @@ export const Artifact = Type.Object(
     image: Type.Optional(Type.String({ maxLength: 1_024, description: 'The image tasks run in, pinned by digest' })),
     warnings: Type.Optional(
       Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
+    ),
+    providers: Type.Optional(
+      Type.Array(Type.Object({}, { additionalProperties: true }), {
+        maxItems: MAX_PROVIDERS,
+        description:
+          'Provider packages of the environment it was compiled in: `name`, `version`, `summary`, `documentation_url`, and `connection_types` as their metadata has them. What workers report counts more',
+      }),
     ),
     parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
   },

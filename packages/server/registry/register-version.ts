@@ -10,6 +10,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJsonInTurns } from '@svc/spec/canonical-in-turns.ts';
 import { readPodOverride } from '@svc/spec/project/pod-override.ts';
 import type { OverridePolicy } from '@svc/spec/project/pod-override.ts';
+import { ProviderReportError, readProviders } from '@svc/spec/installed-providers.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { customIn, withTable } from '@svc/spec/timetables/custom-runs.ts';
 import { instantFromDate, instantFromIso } from '@svc/spec/timetables/instant.ts';
@@ -25,6 +26,7 @@ import type { DagVersionRow } from '../db/dags/dag-versions.ts';
 import { replaceDagWarnings } from '../db/dags/dag-warnings.ts';
 import { lockDag, upsertDag } from '../db/dags/dags.ts';
 import type { DagValues } from '../db/dags/dags.ts';
+import { refreshProviders } from '../db/dags/providers.ts';
 import type { TenantDb } from '../db/database.ts';
 import { lockDagRow } from '../engine/sql/dag-rows.ts';
 import { lastAutomatedInterval } from '../engine/sql/due-dags.ts';
@@ -50,14 +52,20 @@ export async function registerVersion(
     podPolicy?: OverridePolicy | undefined;
     /** Which of them `executor=` may name; absent: any. */
     executors?: readonly string[] | undefined;
+    /** Its tasks run in the environment it was compiled in: what the compiler found there is newer than what a worker did. */
+    isTaskEnvironment?: boolean;
     /** For tests of schedules. */
     now?: Date;
   },
 ): Promise<Registration> {
-  const { dagId, artifact, actor, now = new Date() } = input;
+  const { dagId, artifact, actor, isTaskEnvironment = false, now = new Date() } = input;
   const checked = await checkSpec(artifact.spec, input);
   if ('problems' in checked) return { kind: 'refused', problems: checked.problems };
   const { spec } = checked;
+
+  const listed = providersOf(artifact);
+  if ('problem' in listed) return { kind: 'refused', problems: [listed.problem] };
+  const { providers } = listed;
 
   const text = await canonicalJsonInTurns(spec);
   // What an own timetable answered depends on when it was asked: compiling again is no new version.
@@ -71,6 +79,8 @@ export async function registerVersion(
       dagId,
       contentHash,
       plugins: pluginsOf(spec),
+      providers,
+      isTaskEnvironment,
       ...placeOf(spec, artifact),
     });
     if (version) return { kind: 'unchanged', version };
@@ -85,7 +95,8 @@ export async function registerVersion(
     const versionNumber = newest + (isNew ? 1 : 0);
     const lastInterval = await lastIntervalOf(trx, dagId, spec.schedule);
     const values = dagValues({ spec, artifact, versionNumber, lastInterval, now });
-    await upsertDag(trx, values);
+    await upsertDag(trx, { ...values, installed_providers: isNew ? (providers ?? null) : undefined });
+    if (!isNew) await refreshProviders(trx, dagId, { providers, isTaskEnvironment });
     const conflicts = await registerAssets(trx, { dagId, versionNumber }, spec);
     await replaceDagWarnings(trx, dagId, [
       ...(artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message })),
@@ -119,6 +130,17 @@ export async function registerVersion(
 }
 
 const pluginsOf = ({ plugins }: CompiledSpec): string | null => (plugins ? JSON.stringify(plugins) : null);
+
+/** As they are kept. Undefined: nothing is known of its environment; null: it has none. */
+function providersOf({ providers }: Artifact): { providers: string | null | undefined } | { problem: string } {
+  if (!providers) return { providers: undefined };
+  try {
+    return { providers: providers.length > 0 ? JSON.stringify(readProviders(providers)) : null };
+  } catch (error) {
+    if (error instanceof ProviderReportError) return { problem: error.message };
+    throw error;
+  }
+}
 
 const placeOf = (spec: CompiledSpec, artifact: Artifact) => ({
   fileloc: artifact.fileloc ?? spec.source.path,
@@ -236,8 +258,6 @@ function dagValues({
     plugins: pluginsOf(spec),
     timetable_ask_at:
       isScheduled && asksTimetable(schedule, lastInterval, instantFromDate(now)) ? now.toISOString() : null,
-    // Another version may need another environment; its first task tells.
-    installed_providers: null,
     current_version: versionNumber,
     last_parse_seconds: place.parseSeconds,
   };

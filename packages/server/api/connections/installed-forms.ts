@@ -1,5 +1,5 @@
 /** Forms of the connection types that provider packages of task environments declare, before those we know of ourselves. */
-import type { ConnectionTypeOfProvider, InstalledProvider } from '../../db/schema.ts';
+import type { ConnectionTypeOfProvider, InstalledProvider } from '@svc/spec/installed-providers.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
 import type { ExtraField, Field, HookForm, StandardField } from './hook-forms.ts';
 

@@ -1,12 +1,12 @@
 /**
  * Provider packages: the standard one, which tasks always have, those that environments of tasks have, and those that the
- * newest versions of DAGs ask for and no task has run with yet.
+ * newest versions of DAGs ask for and no compiler or worker has reported yet.
  */
+import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { findInstalledProviders, findRequirements } from '../../db/dags/providers.ts';
 import type { Requirement } from '../../db/dags/providers.ts';
-import type { InstalledProvider } from '../../db/schema.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { Collection, Nullable, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -26,7 +26,8 @@ const Provider = Type.Object(
     package_name: Type.String(),
     description: Type.String(),
     version: Type.String({
-      description: 'What is installed; before a task has run, what DAG projects ask for: a version, a range, or `any`',
+      description:
+        'What is installed; until an environment has been made, what DAG projects ask for: a version, a range, or `any`',
     }),
     documentation_url: Nullable(Type.String()),
   },

@@ -2,6 +2,8 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { TenantTables } from '../schema.ts';
+import { providersAfterCompile } from './providers.ts';
+import type { CompiledProviders } from './providers.ts';
 
 /** Without the spec and the source, which are large and read on their own; with the name its DAG shows. */
 export type DagVersionRow = Omit<Selectable<TenantTables['dag_versions']>, 'tenant_id' | 'spec' | 'source'> & {
@@ -77,7 +79,7 @@ export type SeenDag = {
   bundleVersion: string | null;
   parseSeconds: number | null;
   plugins: string | null;
-};
+} & CompiledProviders;
 
 /**
  * Takes note that the newest version of a DAG was compiled again, from the same place, with nothing to tell of it then and now:
@@ -90,9 +92,8 @@ export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionR
     .set({
       last_parsed_at: sql`now()`,
       last_parse_seconds: seen.parseSeconds,
-      // What workers have told of it since: they are asked again.
       plugins: seen.plugins,
-      installed_providers: null,
+      installed_providers: providersAfterCompile(seen),
     })
     .where('dags.dag_id', '=', seen.dagId)
     .whereRef('v.dag_id', '=', 'dags.dag_id')

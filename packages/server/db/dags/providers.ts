@@ -1,7 +1,7 @@
 /** Provider packages: what DAGs ask for, and what the environments of their tasks have. */
 import { sql } from 'kysely';
+import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import type { TenantDb } from '../database.ts';
-import type { InstalledProvider } from '../schema.ts';
 
 /** How a package is asked for, and by how many DAGs. */
 export type Requirement = { requirement: string; dags: number };
@@ -24,7 +24,7 @@ export async function findRequirements(
   return rows;
 }
 
-/** Of the DAG's tasks. Written when it has changed: every worker tells it once. Nothing is known of one that has none. */
+/** Of the DAG's tasks, as a worker reports them, each once. Written when it has changed; an environment that has none is null. */
 export async function recordInstalledProviders(
   db: TenantDb,
   dagId: string,
@@ -36,6 +36,31 @@ export async function recordInstalledProviders(
     .set({ installed_providers: text })
     .where('dag_id', '=', dagId)
     .where((eb) => eb(sql`coalesce(installed_providers, '[]')`, 'is distinct from', sql<never>`${text}::jsonb`))
+    .execute();
+}
+
+/** What a compiler found: `providers` is JSON or null, and undefined where it could not tell. */
+export type CompiledProviders = {
+  providers: string | null | undefined;
+  /** Tasks run in the same environment. Elsewhere a worker knows better, and what it reported stays. */
+  isTaskEnvironment: boolean;
+};
+
+/** For `set`: the column after the current version of a DAG was compiled again. An equal list is not written again. */
+export function providersAfterCompile({ providers, isTaskEnvironment }: CompiledProviders) {
+  if (providers === undefined) return sql<string | null>`dags.installed_providers`;
+  const found = sql<string | null>`${providers}::jsonb`;
+  if (!isTaskEnvironment) return sql<string | null>`coalesce(dags.installed_providers, ${found})`;
+  return sql<string | null>`case when dags.installed_providers is distinct from ${found} then ${found}
+    else dags.installed_providers end`;
+}
+
+/** The same as a statement of its own. */
+export async function refreshProviders(db: TenantDb, dagId: string, compiled: CompiledProviders): Promise<void> {
+  await db
+    .updateTable('dags')
+    .set({ installed_providers: providersAfterCompile(compiled) })
+    .where('dag_id', '=', dagId)
     .execute();
 }
 

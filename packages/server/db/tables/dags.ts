@@ -1,5 +1,6 @@
 /** DAGs, their versions, and what is said of their files. */
 import type { ColumnType, Generated } from 'kysely';
+import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import type { PluginsSection } from '@svc/spec/schema.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
@@ -40,32 +41,9 @@ export type DagsTable = {
   current_version: number;
   last_parsed_at: Timestamp;
   last_parse_seconds: number | null;
-  /** Of the environment its tasks run in; null until one has run. */
+  /** Of the environment its tasks run in, as the compiler or a worker reported it; null: none are known. */
   installed_providers: ColumnType<InstalledProvider[] | null, string | null | undefined, string | null>;
   created_at: Timestamp;
-};
-
-/** A provider package as its own metadata has it. */
-export type InstalledProvider = {
-  name: string;
-  version: string;
-  summary: string;
-  /** Where it says that its documentation is; older workers do not tell. */
-  documentation_url?: string | null;
-  /** Left out when it declares none. */
-  connection_types?: ConnectionTypeOfProvider[];
-};
-
-/** For the form of connections, by names of Airflow's fields (`schema`, `extra`). */
-export type ConnectionTypeOfProvider = {
-  type: string;
-  hook_class: string | null;
-  name: string;
-  hidden: string[];
-  titles: Record<string, string>;
-  placeholders: Record<string, string>;
-  /** Kept in `extra`. */
-  extra: Record<string, { label: string; description?: string; schema: Record<string, unknown> }>;
 };
 
 export type DagVersionsTable = {

@@ -1,0 +1,134 @@
+/**
+ * Provider packages of a Python environment, as workers and compilers report them from the packages' own metadata. A report
+ * comes from a machine that runs authors' code: only what the product shows is taken from it, in sizes that it can show.
+ */
+import { isRawNumber } from './exact-json.ts';
+import { isStorableText, storeProblem } from './storable.ts';
+
+/** As it is reported. */
+export type ReportedProvider = {
+  name: string;
+  version: string;
+  summary: string;
+  documentation_url: string | null;
+  /** As the provider's metadata has them (`connection-types`). */
+  connection_types?: readonly unknown[];
+};
+
+/** As it is kept. */
+export type InstalledProvider = {
+  name: string;
+  version: string;
+  summary: string;
+  /** Where it says that its documentation is; older workers do not tell. */
+  documentation_url?: string | null;
+  /** Left out when it declares none. */
+  connection_types?: ConnectionTypeOfProvider[];
+};
+
+/** For the form of connections, by names of Airflow's fields (`schema`, `extra`). */
+export type ConnectionTypeOfProvider = {
+  type: string;
+  hook_class: string | null;
+  name: string;
+  hidden: string[];
+  titles: Record<string, string>;
+  placeholders: Record<string, string>;
+  /** Kept in `extra`. */
+  extra: Record<string, { label: string; description?: string; schema: Record<string, unknown> }>;
+};
+
+/** Airflow itself has some hundred. */
+export const MAX_PROVIDERS = 1_000;
+const MAX_TEXT = 1_000;
+/** Of one provider, as JSON. The largest has some 30,000 characters. */
+const MAX_FORMS = 200_000;
+const MAX_FIELDS = 200;
+/** What a type may be called; a URI of it must be possible. */
+const TYPE = /^[\w.+-]{1,200}$/;
+
+/** A report that cannot be kept; the message says why. */
+export class ProviderReportError extends Error {}
+
+/** Throws a ProviderReportError. */
+export function readProviders(reported: readonly unknown[]): InstalledProvider[] {
+  if (reported.length > MAX_PROVIDERS)
+    throw new ProviderReportError(`providers must be a list of at most ${MAX_PROVIDERS} packages`);
+  return reported.map(readProvider);
+}
+
+function readProvider(value: unknown): InstalledProvider {
+  if (!isObject(value)) throw new ProviderReportError('a provider must be an object');
+  return {
+    name: shortText(value, 'name'),
+    version: shortText(value, 'version'),
+    summary: shortText(value, 'summary'),
+    documentation_url: linkOf(value['documentation_url'] ?? null),
+    ...connectionTypesOf(value['connection_types']),
+  };
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
+
+function shortText(value: Record<string, unknown>, name: string): string {
+  const text = value[name];
+  if (typeof text !== 'string' || !isStorableText(text))
+    throw new ProviderReportError(`${name} of a provider must be a text`);
+  return text.slice(0, MAX_TEXT).toWellFormed();
+}
+
+/** Somebody will click on it: a package must not lead anywhere but to a page. */
+function linkOf(value: unknown): string | null {
+  if (typeof value !== 'string' || value.length > MAX_TEXT || !URL.canParse(value)) return null;
+  const { protocol, href } = new URL(value);
+  return ['http:', 'https:'].includes(protocol) ? href : null;
+}
+
+/** What the form of connections shows. Left out where it says nothing that can be shown, or too much. */
+function connectionTypesOf(value: unknown): Pick<InstalledProvider, 'connection_types'> {
+  if (!Array.isArray(value)) return {};
+  const found = value.flatMap((entry) => readConnectionType(entry) ?? []);
+  return found.length > 0 && JSON.stringify(found).length <= MAX_FORMS ? { connection_types: found } : {};
+}
+
+/** Undefined for what is none. */
+function readConnectionType(value: unknown): ConnectionTypeOfProvider | undefined {
+  if (!isObject(value)) return undefined;
+  const { 'connection-type': type, 'hook-class-name': hookClass, 'hook-name': name } = value;
+  if (typeof type !== 'string' || !TYPE.test(type)) return undefined;
+  const behaviour = isObject(value['ui-field-behaviour']) ? value['ui-field-behaviour'] : {};
+  const hidden: unknown[] = Array.isArray(behaviour['hidden-fields']) ? behaviour['hidden-fields'] : [];
+  return {
+    type,
+    hook_class: fits(hookClass) ? hookClass : null,
+    name: fits(name) && name !== '' ? name : type,
+    hidden: hidden.filter((item) => fits(item)).slice(0, MAX_FIELDS),
+    titles: textsOf(behaviour['relabeling']),
+    placeholders: textsOf(behaviour['placeholders']),
+    extra: extraOf(value['conn-fields']),
+  };
+}
+
+const fits = (value: unknown): value is string =>
+  typeof value === 'string' && value.length <= MAX_TEXT && isStorableText(value);
+
+function textsOf(value: unknown): Record<string, string> {
+  if (!isObject(value)) return {};
+  const texts = Object.entries(value).filter((entry): entry is [string, string] => fits(entry[0]) && fits(entry[1]));
+  return Object.fromEntries(texts.slice(0, MAX_FIELDS));
+}
+
+const canBeKept = (value: unknown): value is Record<string, unknown> =>
+  isObject(value) && storeProblem(value, { name: 'schema' }) === undefined;
+
+function extraOf(value: unknown): ConnectionTypeOfProvider['extra'] {
+  if (!isObject(value)) return {};
+  const fields = Object.entries(value).flatMap(([name, field]) => {
+    if (!fits(name) || !isObject(field)) return [];
+    const { label, description, schema } = field;
+    const about = fits(description) ? { description } : {};
+    return [[name, { label: fits(label) ? label : name, ...about, schema: canBeKept(schema) ? schema : {} }] as const];
+  });
+  return Object.fromEntries(fields.slice(0, MAX_FIELDS));
+}
