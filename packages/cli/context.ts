@@ -1,4 +1,5 @@
 import type { ReadStream, WriteStream } from 'node:tty';
+import type { CommandAnnouncement } from './client/command-announcement.ts';
 import type { Flags } from '@svc/server/config/read-flags.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -11,6 +12,8 @@ export type CliContext = {
   readonly stderr: WriteStream;
   /** Configuration keys given as flags; only the commands that load a configuration have any. */
   readonly configFlags: Flags;
+  /** What the audit log of a control plane gets to know of the command. */
+  readonly announcement?: CommandAnnouncement;
 };
 
 /** Variables of the same prefix that this program reads itself and that are no configuration keys. */

@@ -3,6 +3,7 @@ import { CommanderError } from 'commander';
 import { takeConfigFlags } from '@svc/server/config/arguments.ts';
 import { CliError, EXIT, messageOf } from './cli-error.ts';
 import type { ExitCode } from './cli-error.ts';
+import { createCommandAnnouncement } from './client/command-announcement.ts';
 import { addCheckCommand } from './check/check.ts';
 import { addFixCommand } from './check/fix.ts';
 import { addAuthCommands } from './commands/auth.ts';
@@ -70,6 +71,7 @@ export function buildProgram(context: CliContext): SvcCommand {
     .example('run everything on this machine, with its own Postgres', 'svc lite')
     .example('log in to a control plane and list its connections', 'svc auth login && svc connections list');
 
+  program.hook('preAction', (_program, command) => context.announcement?.begin(command));
   program.commandsGroup('Run:');
   addLiteCommand(program, context);
   addServerCommand(program, context);
@@ -103,10 +105,12 @@ export function buildProgram(context: CliContext): SvcCommand {
   return program;
 }
 
-export async function runCli(input: Omit<CliContext, 'configFlags'> & { argv: readonly string[] }): Promise<ExitCode> {
+export async function runCli(
+  input: Omit<CliContext, 'configFlags' | 'announcement'> & { argv: readonly string[] },
+): Promise<ExitCode> {
   const { argv, ...streams } = input;
   const { flags, rest } = takesConfigFlags(argv) ? takeConfigFlags(argv) : { flags: {}, rest: argv };
-  const context: CliContext = { ...streams, configFlags: flags };
+  const context: CliContext = { ...streams, configFlags: flags, announcement: createCommandAnnouncement() };
   try {
     await buildProgram(context).parseAsync([...rest], { from: 'user' });
     return EXIT.ok;

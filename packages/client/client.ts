@@ -14,13 +14,15 @@ import type { Answer, Call, CallArguments, Entry, ListName, Method, PathOf } fro
 import { UnusableIdError, urlOf } from './url.ts';
 import type { PathParameters, Query } from './url.ts';
 
+type HeaderTexts = Readonly<Record<string, string>>;
+
 export type ApiClientOptions = {
   /** Origin, and path if there is one, without a closing slash. */
   readonly server: string;
   readonly token?: string | undefined;
   readonly userAgent: string;
-  /** Sent with every call. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with every call; a function is asked for those of each one. */
+  readonly headers?: HeaderTexts | (() => HeaderTexts);
   /** What is thrown for a failure. */
   readonly explain?: (failure: Failure) => Error;
 };
@@ -96,7 +98,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       headers: {
         accept,
         'user-agent': userAgent,
-        ...headers,
+        ...(typeof headers === 'function' ? headers() : headers),
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
         ...(body !== undefined && { 'content-type': 'application/json' }),
       },

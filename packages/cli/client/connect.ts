@@ -69,14 +69,15 @@ export function warnIfReadable(context: CliContext, server: string): void {
 
 export async function connect(context: CliContext, options: ClientCommandOptions): Promise<Client> {
   const server = await findServer(context, options);
+  const { announcement } = context;
   if (options.token !== undefined) {
     warn(context, '--token shows in process lists; set SVC_TOKEN instead');
-    return createClient({ server, token: options.token.trim(), tokenFrom: '--token' });
+    return createClient({ server, token: options.token.trim(), tokenFrom: '--token', announcement });
   }
   const fromEnvironment = context.env['SVC_TOKEN']?.trim();
-  if (fromEnvironment) return createClient({ server, token: fromEnvironment, tokenFrom: 'SVC_TOKEN' });
+  if (fromEnvironment) return createClient({ server, token: fromEnvironment, tokenFrom: 'SVC_TOKEN', announcement });
   const stored = openCredentials(context.env).find(server);
-  return createClient({ server, token: stored && (await fresh(context, server, stored.token)) });
+  return createClient({ server, token: stored && (await fresh(context, server, stored.token)), announcement });
 }
 
 /** A login in use stays alive: shortly before it expires its token is exchanged for a new one. */

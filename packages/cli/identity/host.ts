@@ -1,7 +1,6 @@
 /** What commands on the host of the control plane share: who they are in the audit log, and passwords that nobody overhears. */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import type { Database } from '@svc/server/db/database.ts';
 import type { Actor } from '@svc/server/db/identity/audit-log.ts';
 import { CliError, EXIT, messageOf, usageError } from '../cli-error.ts';
@@ -12,6 +11,7 @@ import { sessionUrl } from '@svc/server/db/database-path.ts';
 import { loadServerConfig, withConfigOptions } from '../server-config.ts';
 import type { ConfigOptions } from '../server-config.ts';
 import type { SvcCommand } from '../svc-command.ts';
+import { userName } from '../user-name.ts';
 
 export type HostOptions = ConfigOptions & { json?: true };
 
@@ -36,14 +36,6 @@ export const hostActor = (command: string): Actor => ({
   clientIp: `svc ${command}`,
   requestId: randomUUID(),
 });
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    return String(process.getuid?.() ?? '?'); // a user without a name, as in many containers
-  }
-}
 
 export type SecretPasswordOptions = { passwordStdin?: true; passwordFile?: string };
 

@@ -28,6 +28,7 @@ import { registerIde } from './ide/ide.ts';
 import { registerIdePage } from './ide/page.ts';
 import { registerLogs } from './logs/logs.ts';
 import { registerAirflowConfig } from './monitor/airflow-config.ts';
+import { recordCommands } from './monitor/command-audit.ts';
 import { registerEventLogs } from './monitor/event-logs.ts';
 import { registerJobs } from './monitor/jobs.ts';
 import { registerMonitor } from './monitor/monitor.ts';
@@ -50,6 +51,7 @@ import type { Services } from './services.ts';
 export function registerRoutes(app: App, services: Services): AnswerElse {
   installMaskedFields(app, services.readerMasks);
   installListsInTurns(app);
+  recordCommands(app, services.db);
   registerTokens(app, services);
   registerOidc(app, services);
   registerOidcCli(app, services);

@@ -1,0 +1,10 @@
+import { userInfo } from 'node:os';
+
+/** The user of the machine that runs the command. */
+export function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? '?'); // a user without a name, as in many containers
+  }
+}

@@ -1,0 +1,34 @@
+/**
+ * One entry of the audit log for each command of the command line, as Airflow has them: `cli_<function>`. The command names
+ * itself in a header of its first request. The entry is written with the answer, so a caller that is not authenticated or may
+ * not do this leaves none; a command that fails otherwise does, as in Airflow.
+ */
+import { COMMAND_HEADER, decodeCommand } from '@svc/spec/announced-command.ts';
+import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
+import type { FastifyInstance } from 'fastify';
+import { recordAudit } from '../../db/identity/audit-log.ts';
+import type { Database } from '../../db/database.ts';
+import { actorOf, databaseOf } from '../../http/access.ts';
+
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429]);
+
+export function recordCommands(app: FastifyInstance, db: Database): void {
+  app.addHook('onSend', async (request, reply) => {
+    const header = request.headers[COMMAND_HEADER];
+    if (header === undefined || !request.maybePrincipal || REFUSED.has(reply.statusCode)) return;
+    const command = decodeCommand(header);
+    if (!command) return;
+    const { event, hostName, systemUser, fullCommand, dagId } = command;
+    const entry = {
+      event,
+      objectKind: 'command',
+      objectId: event.slice('cli_'.length),
+      ...(dagId !== undefined && { dagId }),
+      detail: { host_name: hostName, full_command: maskCredentials(fullCommand), system_user: systemUser },
+    };
+    // What the command did has an entry of its own, written with the change: its answer does not wait for the database to heal.
+    await recordAudit(databaseOf(request, db), actorOf(request), entry).catch((error: unknown) =>
+      request.log.error({ err: error, event }, 'a command could not be written to the audit log'),
+    );
+  });
+}
