@@ -2,6 +2,7 @@
  * Provider packages of a Python environment, as workers and compilers report them from the packages' own metadata. A report
  * comes from a machine that runs authors' code: only what the product shows is taken from it, in sizes that it can show.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRawNumber } from './exact-json.ts';
 import { isStorableText, storeProblem } from './storable.ts';
 
@@ -41,8 +42,10 @@ export type ConnectionTypeOfProvider = {
 /** Airflow itself has some hundred. */
 export const MAX_PROVIDERS = 1_000;
 const MAX_TEXT = 1_000;
-/** Of one provider, as JSON. The largest has some 30,000 characters. */
+/** Of one provider. The largest has some 30,000 characters. */
 const MAX_FORMS = 200_000;
+const AROUND_A_VALUE = 4;
+const TURN_MS = 5;
 const MAX_FIELDS = 200;
 /** What a type may be called; a URI of it must be possible. */
 const TYPE = /^[\w.+-]{1,200}$/;
@@ -50,11 +53,20 @@ const TYPE = /^[\w.+-]{1,200}$/;
 /** A report that cannot be kept; the message says why. */
 export class ProviderReportError extends Error {}
 
-/** Throws a ProviderReportError. */
-export function readProviders(reported: readonly unknown[]): InstalledProvider[] {
+/** Rejects with a ProviderReportError. Others get their turn between packages, each of which is bounded. */
+export async function readProviders(reported: readonly unknown[]): Promise<InstalledProvider[]> {
   if (reported.length > MAX_PROVIDERS)
     throw new ProviderReportError(`providers must be a list of at most ${MAX_PROVIDERS} packages`);
-  return reported.map(readProvider);
+  const read: InstalledProvider[] = [];
+  let began = performance.now();
+  for (const value of reported) {
+    if (performance.now() - began > TURN_MS) {
+      await nextTurn();
+      began = performance.now();
+    }
+    read.push(readProvider(value));
+  }
+  return read;
 }
 
 function readProvider(value: unknown): InstalledProvider {
@@ -85,11 +97,29 @@ function linkOf(value: unknown): string | null {
   return ['http:', 'https:'].includes(protocol) ? href : null;
 }
 
-/** What the form of connections shows. Left out where it says nothing that can be shown, or too much. */
+/** What the form of connections shows. Left out where it says nothing that can be shown, or too much to be read. */
 function connectionTypesOf(value: unknown): Pick<InstalledProvider, 'connection_types'> {
-  if (!Array.isArray(value)) return {};
+  if (!Array.isArray(value) || isLarger(value, MAX_FORMS)) return {};
   const found = value.flatMap((entry) => readConnectionType(entry) ?? []);
-  return found.length > 0 && JSON.stringify(found).length <= MAX_FORMS ? { connection_types: found } : {};
+  return found.length > 0 ? { connection_types: found } : {};
+}
+
+/** In characters of its texts and of what JSON has around each value. Stops at the limit. */
+function isLarger(value: unknown, limit: number): boolean {
+  const pending = [value];
+  let size = 0;
+  while (pending.length > 0) {
+    const next = pending.pop();
+    size += AROUND_A_VALUE + (typeof next === 'string' ? next.length : 0);
+    if (size > limit) return true;
+    if (typeof next !== 'object' || next === null) continue;
+    for (const name in next) {
+      size += Array.isArray(next) ? 0 : name.length;
+      if (size + pending.length > limit) return true;
+      pending.push((next as Record<string, unknown>)[name]);
+    }
+  }
+  return false;
 }
 
 /** Undefined for what is none. */

@@ -63,7 +63,7 @@ export async function registerVersion(
   if ('problems' in checked) return { kind: 'refused', problems: checked.problems };
   const { spec } = checked;
 
-  const listed = providersOf(artifact);
+  const listed = await providersOf(artifact);
   if ('problem' in listed) return { kind: 'refused', problems: [listed.problem] };
   const { providers } = listed;
 
@@ -132,10 +132,12 @@ export async function registerVersion(
 const pluginsOf = ({ plugins }: CompiledSpec): string | null => (plugins ? JSON.stringify(plugins) : null);
 
 /** As they are kept. Undefined: nothing is known of its environment; null: it has none. */
-function providersOf({ providers }: Artifact): { providers: string | null | undefined } | { problem: string } {
+async function providersOf({
+  providers,
+}: Artifact): Promise<{ providers: string | null | undefined } | { problem: string }> {
   if (!providers) return { providers: undefined };
   try {
-    return { providers: providers.length > 0 ? JSON.stringify(readProviders(providers)) : null };
+    return { providers: providers.length > 0 ? JSON.stringify(await readProviders(providers)) : null };
   } catch (error) {
     if (error instanceof ProviderReportError) return { problem: error.message };
     throw error;

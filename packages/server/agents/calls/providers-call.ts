@@ -9,16 +9,16 @@ import type { KnownProviders } from './known-providers.ts';
 
 export function providersCall({ db, providers }: { db: Database; providers: KnownProviders }): CallMethod {
   return async ({ identity, params }) => {
-    const listed = readReport(params.optionalList('providers') ?? []);
+    const listed = await readReport(params.optionalList('providers') ?? []);
     await recordInstalledProviders(db.tenant(identity.tenantId), identity.dagId, listed);
     providers.told(identity);
     return { json: 'null' };
   };
 }
 
-function readReport(reported: readonly unknown[]): InstalledProvider[] {
+async function readReport(reported: readonly unknown[]): Promise<InstalledProvider[]> {
   try {
-    return readProviders(reported);
+    return await readProviders(reported);
   } catch (error) {
     throw error instanceof ProviderReportError ? new RpcError('invalid', error.message) : error;
   }
