@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import hashlib
 import json
 import os
 import tempfile
@@ -330,16 +329,22 @@ def _push_within(ti, key: str, candidates: list) -> None:
 
 @contextlib.contextmanager
 def _alone_with(public: dict, log):
-    """A DuckDB file has one process that writes: others of this machine wait here, instead of failing at its lock."""
+    """A DuckDB file has one process that writes: others of this machine wait here, instead of failing at its lock.
+
+    The lock is a file next to the database, because isolated tasks share no temporary folder. Where none can be made, DuckDB
+    itself refuses the second writer.
+    """
     path = public.get("path") if public.get("type") == "duckdb" else None
     if not path or str(path).endswith(":memory:") or not str(path).startswith("/"):
         yield
         return
-    name = hashlib.sha256(os.path.realpath(path).encode()).hexdigest()[:24]
-    with open(os.path.join(tempfile.gettempdir(), f"svc-duckdb-{os.getuid()}-{name}.lock"), "w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            log.info("Waiting for the DuckDB file %s, which another task writes", path)
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    folder, name = os.path.split(os.path.realpath(path))
+    with contextlib.ExitStack() as held:
+        with contextlib.suppress(OSError):
+            lock = held.enter_context(open(os.path.join(folder, f".{name}.svc-lock"), "w"))
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                log.info("Waiting for the DuckDB file %s, which another task writes", path)
+                fcntl.flock(lock, fcntl.LOCK_EX)
         yield
