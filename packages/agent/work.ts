@@ -69,7 +69,8 @@ export async function work(input: {
     shownAs: settings.join?.name ?? '',
     say,
     isolation,
-    isLocal: settings.workerId !== '',
+    // Pods of warm pools know their id, too, and have others to take their place.
+    isLocal: !isPod && settings.workerId !== '',
   });
   const leave = (why: string): void => {
     if (!leaving.signal.aborted) say(`leaving: ${why}`);
