@@ -3188,10 +3188,15 @@ export interface components {
             /** @description The image tasks run in, pinned by digest */
             image?: string;
             parse_seconds?: number;
-            /** @description Provider packages of the environment it was compiled in: `name`, `version`, `summary`, `documentation_url`, and `connection_types` as their metadata has them. What workers report counts more */
-            providers?: {
+            /** @description Provider packages of the environment it was compiled in, as their metadata describes them. What workers report counts more */
+            providers?: ({
+                documentation_url?: string | null;
+                name: string;
+                summary: string;
+                version: string;
+            } & {
                 [key: string]: unknown;
-            }[];
+            })[];
             /** @description The compiled spec; see docs/compiled-spec.md */
             spec: {
                 [key: string]: unknown;

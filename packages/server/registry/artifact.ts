@@ -3,6 +3,16 @@ import { MAX_PROVIDERS } from '@svc/spec/installed-providers.ts';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
+const Provider = Type.Object(
+  {
+    name: Type.String(),
+    version: Type.String(),
+    summary: Type.String(),
+    documentation_url: Type.Optional(Type.Union([Type.String(), Type.Null()])),
+  },
+  { additionalProperties: true, description: 'Also `connection_types`, as the metadata of the package has them' },
+);
+
 export const Artifact = Type.Object(
   {
     spec: Type.Object({}, { additionalProperties: true, description: 'The compiled spec; see docs/compiled-spec.md' }),
@@ -21,10 +31,10 @@ export const Artifact = Type.Object(
       Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
     ),
     providers: Type.Optional(
-      Type.Array(Type.Object({}, { additionalProperties: true }), {
+      Type.Array(Provider, {
         maxItems: MAX_PROVIDERS,
         description:
-          'Provider packages of the environment it was compiled in: `name`, `version`, `summary`, `documentation_url`, and `connection_types` as their metadata has them. What workers report counts more',
+          'Provider packages of the environment it was compiled in, as their metadata describes them. What workers report counts more',
       }),
     ),
     parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
