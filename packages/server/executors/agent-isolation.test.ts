@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
@@ -41,6 +42,7 @@ let harness: AgentHarness;
 let service: AgentService;
 /** Called between the commit of an attempt's end and the answer to its worker. */
 const onEnded = new Map<string, () => void>();
+const agents: ChildProcess[] = [];
 
 beforeAll(async () => {
   harness = await startAgentHarness();
@@ -48,10 +50,23 @@ beforeAll(async () => {
   service = await harness.startService();
   service.observe({ started() {}, alive() {}, ended: (attemptId) => onEnded.get(attemptId)?.() });
 });
-afterAll(() => harness?.close());
+afterAll(async () => {
+  for (const agent of agents) agent.kill('SIGKILL'); // a test that failed leaves one, and the service waits for its stream
+  await harness?.close();
+});
 
-/** `isLocal`: as the control plane starts it on its own machine. */
-async function startWorker(isolation: string, isLocal = false) {
+/** Variables of a worker: one that has joined, one that the control plane starts on its own machine, or one in a pod. */
+async function credentialOf(id: string, place: 'joined' | 'local' | 'pod'): Promise<Record<string, string>> {
+  const marked = place === 'joined' ? {} : { SVC_WORKER: id };
+  if (place !== 'pod') return { ...marked, SVC_AGENT_TOKEN: await harness.credentials.issueWorker(id) };
+  const scope = { kind: 'warm' as const, tenantId: harness.tenants.a, pool: '', dagId: 'leaves', versionNumber: 1 };
+  service.reviewPodsWith(async () => ({ name: id, uid: id, of: { kind: 'worker', workerId: id, scope } }));
+  const file = join(harness.logFolder, id);
+  writeFileSync(file, 'token of the pod');
+  return { ...marked, SVC_AGENT_TOKEN_FILE: file };
+}
+
+async function startWorker(isolation: string, place: 'joined' | 'local' | 'pod' = 'joined') {
   const id = crypto.randomUUID();
   const { promise: connected, resolve } = Promise.withResolvers<void>();
   const worker = service.workers.announce(id, { connected: () => resolve(), disconnected: () => {} });
@@ -61,13 +76,13 @@ async function startWorker(isolation: string, isLocal = false) {
       ...process.env,
       HOME: harness.folder,
       SVC_PYTHON: harness.python,
-      SVC_AGENT_TOKEN: await harness.credentials.issueWorker(id),
       SVC_AGENT_CONTROL_PLANE_ADDR: harness.address(),
       SVC_AGENT_ISOLATION: isolation,
-      ...(isLocal && { SVC_WORKER: id }),
+      ...(await credentialOf(id, place)),
     },
     stdio: ['pipe', 'inherit', 'pipe'],
   });
+  agents.push(agent);
   let said = '';
   agent.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const ended = new Promise<number | string | null>((done) =>
@@ -115,7 +130,7 @@ it('a worker that keeps attempts apart gives each its own folders, and leaves wh
 });
 
 it('a worker of the control plane’s own machine isolates attempts too, and stays when one left a process behind', async () => {
-  const { run, agent, ended, said } = await startWorker('apart', true);
+  const { run, agent, ended, said } = await startWorker('apart', 'local');
   const [first, second] = [(await run('tidy')).value as Places, (await run('tidy')).value as Places];
   expect(first.home).not.toBe(second.home);
   await run('untidy');
@@ -128,10 +143,14 @@ it('a worker of the control plane’s own machine isolates attempts too, and sta
   expect(existsSync(third.home)).toBe(false);
 });
 
-it.each(['untidy', 'adds_a_module'])(
-  'an attempt that is ordered before its worker can leave after %s is given back, and never runs there',
-  async (spoils) => {
-    const { prepare, ended } = await startWorker('apart');
+it.each([
+  ['joined', 'untidy'],
+  ['joined', 'adds_a_module'],
+  ['pod', 'untidy'],
+] as const)(
+  'an attempt that is ordered before its worker (%s) can leave after %s is given back, and never runs there',
+  async (place, spoils) => {
+    const { prepare, ended } = await startWorker(place === 'pod' ? 'pod' : 'apart', place);
     const [first, second] = [await prepare(spoils), await prepare('tidy')];
     onEnded.set(first.attempt.attemptId, second.order);
     first.order();

@@ -28,8 +28,8 @@ def readable_of_others():
         for name in ("environ", "mem", "maps"):
             try:
                 with open(f"/proc/{pid}/{name}", "rb") as file:
-                    if name != "mem":
-                        file.read(1)
+                    if name != "mem" and not file.read(1):
+                        continue  # it has ended since it was listed
                 found.append(f"{pid} {name}")
             except OSError:
                 pass
