@@ -116,7 +116,7 @@ async function small({ print }: BenchOptions, python: string, folder: string, fi
   const started = performance.now();
   const units = await compileWorkspace({ workspace: folder, compiler });
   const milliseconds = performance.now() - started;
-  // While the compiler is there: what its ended children have used is told by it.
+  // Read while the compiler runs, because its figures include those of its ended children.
   const used = (cpuSecondsOfTree(process.pid) - cpu) * 1_000;
   await compiler.close();
   const broken = units.filter(({ ok }) => !ok).length;

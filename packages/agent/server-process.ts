@@ -26,7 +26,7 @@ let started = 0;
 export function spawnServer({ python, env, user, isForOne }: ServerProcessInput): ServerProcess {
   const marker = `${process.pid}.${(started += 1)}`;
   const marked: ServerProcessInput['env'] = { ...env, [FORK_SERVER_VARIABLE]: marker };
-  // In its arguments as well: its environment, and that of what it forks, can be read by nobody but root.
+  // The mark is in the arguments as well, because only root can read the environment of a closed process.
   const marks = [FORK_SERVER_VARIABLE, WORKER_VARIABLE].flatMap((name) =>
     marked[name] === undefined ? [] : ['--mark', `${name}=${marked[name]}`],
   );

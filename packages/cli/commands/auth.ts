@@ -72,7 +72,7 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
     .action((options: ServerOption) => changePassword(context, options));
 }
 
-/** Of the stored login: of the same session, and ended with it. Undefined where there is none, or somebody else is named. */
+/** Returns a token of the stored login, which ends with its session. Undefined without a stored login, or if another user is named. */
 async function tokenOfLogin(context: CliContext, options: LoginOptions): Promise<Token | undefined> {
   const { username, password, passwordStdin, tenant, sso, device } = options;
   if ([username, password, passwordStdin, tenant, sso, device].some((given) => given !== undefined)) return undefined;

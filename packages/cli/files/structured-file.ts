@@ -48,7 +48,7 @@ export async function readEntries(context: CliContext, path: string, format: Fil
   }
 }
 
-/** The text of a file that somebody names for an import. */
+/** Returns the text of a file that a command imports. */
 export function readImportFile(path: string): string {
   try {
     return utf8Of(readBytes('importFile', path, path));

@@ -45,7 +45,7 @@ def victim():
 victim()
 `;
 
-/** What is not "refused" has been reached. The process of its own is the control: there each attack must succeed. */
+/** An attack that is not "refused" reached its target. The control is a process of the task itself: each attack must succeed there. */
 const RAIDER = `
 import ctypes, os, subprocess, time
 from airflow.sdk import Variable, dag, task

@@ -37,7 +37,7 @@ export function liteDefaults(input: {
     'scheduler.loop_interval_ms': '2000',
     'executor.type': 'subprocess',
     'executor.agent_path': agentPath,
-    // With an account of lite's own nobody expects files in its home.
+    // Lite creates this account itself, so no user keeps files in its home.
     ...(taskUser !== '' && { 'executor.task_user': taskUser, 'executor.isolation': 'apart' }),
     'executor.staging_dir': staging,
     'logs.dir': logs,

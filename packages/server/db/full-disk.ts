@@ -23,7 +23,7 @@ export const WRITE_PROBE = [
 ] as const;
 
 export type DiskWatch = {
-  /** To be told every failure that means an outage. */
+  /** Reports a failure that means an outage. Callers report each one. */
   failed(error: Error): void;
   /** Throws when a statement has failed for the disk, and `write` still does. */
   check(write: () => Promise<void>): Promise<void>;
