@@ -61,9 +61,10 @@ const keyOf = (state: TaskStateOrNone): StateKey => state ?? NO_STATUS;
 /** What the scheduler and the workers may do. */
 export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> = {
   // Straight to running: handed to a worker in the transaction that ended the last task it waited for.
-  none: ['scheduled', 'running', 'skipped', 'upstream_failed', 'success', 'removed'],
+  // Straight to deferred, here and below: its trigger is known when its file is compiled (`start_from_trigger`).
+  none: ['scheduled', 'running', 'deferred', 'skipped', 'upstream_failed', 'success', 'removed'],
   // Straight to running: handed to a worker in the transaction that ended its last attempt.
-  scheduled: ['queued', 'running', 'skipped', 'upstream_failed', 'removed', 'success'],
+  scheduled: ['queued', 'running', 'deferred', 'skipped', 'upstream_failed', 'removed', 'success'],
   // Back to scheduled: dispatched, but lost before it started.
   queued: ['running', 'scheduled', 'up_for_retry', 'failed', 'skipped', 'removed'],
   // Back to scheduled: started for a worker that died before it had what it needs to begin.
