@@ -1,9 +1,9 @@
 /**
- * Counts what a scheduler has under way or is about to begin: claims, batches, hand-overs, wake-ups. A test waits for
- * `idle` where it needs a scheduler that touches nothing: how long work takes depends on the machine, that it is over does not.
+ * Counts the work that a scheduler has under way or pending: claims, batches, hand-overs, wake-ups. A test waits for
+ * `idle` when it needs a scheduler that touches nothing, because the duration of work depends on the machine.
  *
- * Timers for moments that the data names (a retry in five minutes, the pause before a triggerer is started again) do not count:
- * until such a moment the scheduler is idle.
+ * Timers for moments that the data names do not count, such as a retry in five minutes. Until such a moment the
+ * scheduler is idle.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
@@ -14,13 +14,13 @@ export type Activity = {
   after(ms: number, work: () => void): void;
   /** Calls `work` in the next turn of the event loop, and counts the wait. */
   nextTurn(work: () => void): void;
-  /** Resolves when nothing is counted, and what has just ended has begun nothing else. */
+  /** Resolves when nothing is counted and the work that ended last has started nothing else. */
   idle(): Promise<void>;
 };
 
 export function createActivity(): Activity {
   let underWay = 0;
-  /** Grows with everything that begins, so that `idle` notices what began and ended while it waited. */
+  /** Grows with each piece of work that starts, so that `idle` notices work that started and ended while it waited. */
   let begun = 0;
   let waiting: (() => void)[] = [];
 
@@ -63,7 +63,7 @@ export function createActivity(): Activity {
       for (;;) {
         if (underWay > 0) await new Promise<void>((resolve) => waiting.push(resolve));
         const before = begun;
-        // A promise that has settled continues in this turn, and may begin the next piece of work.
+        // Code after a settled promise runs in this turn and may start the next piece of work.
         await nextTurn();
         if (underWay === 0 && begun === before) return;
       }

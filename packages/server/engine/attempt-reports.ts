@@ -1,8 +1,9 @@
 /**
- * Takes what agents and executors tell about attempts, in sets: while one transaction is under way, the next reports gather.
+ * Takes the reports of agents and executors about attempts, in batches: while one transaction is under way, the next
+ * reports queue.
  *
- * Ends of attempts travel in a few lanes, by run. Ends of one run follow each other in one lane, because its row is locked;
- * those of different runs need not wait for the same lock.
+ * Ends of attempts go through a few batch queues, by run. Ends of one run need the same row lock, so they share a
+ * queue; ends of different runs need not wait for each other.
  */
 import { encodeWait } from '@svc/spec/wait-reasons.ts';
 import type { Database } from '../db/database.ts';
@@ -25,15 +26,14 @@ import type { QueuedWait } from './sql/attempts.ts';
 const LANES = 4;
 const FINISHES_AT_ONCE = 200;
 /**
- * A worker whose processors have enough of the run to go on with: the ends of its attempts wait for each other, and share what a
- * transaction costs. 1,000 mapped tasks on two processors, in turn without, four times: 257, 275, 248, 309 a second against 240,
- * 300, 165, 221; Postgres 0.66, 0.58, 0.69, 0.57 ms of processor time for each against 1.07, 0.83, 1.35, 1.13.
+ * A saturated worker has enough attempts to continue with. The ends of its attempts wait for each other and share a
+ * transaction (`npm run bench -- floor`: 257 instead of 240 tasks per second).
  */
 const PATIENCE = { ms: 20, has: ({ worker }: Ending): boolean => worker?.isCrowded === true };
 const STARTS_AT_ONCE = 200;
 const WAITS_AT_ONCE = 200;
 
-/** The answer to one end, or what kept it from being recorded. */
+/** The answer to one end, or the error that kept it from being recorded. */
 type Settled = FinishAnswer | { error: unknown };
 
 export function createAttemptReports(options: {
@@ -41,15 +41,15 @@ export function createAttemptReports(options: {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
   keepsPlans: () => boolean;
-  /** Called when a set has committed. */
   triggererLost: Attempts['triggererLost'];
+  /** Called when a batch has committed. */
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
   activity: Activity;
 }): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
   const { db, graphs, recordAssetEvents, keepsPlans, activity } = options;
   const foresight = createForesight();
 
-  /** Never throws: each end gets its own answer, or its own error. */
+  /** Never rejects: each end gets its own answer or its own error. */
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
       const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans(), foresight };
@@ -63,7 +63,7 @@ export function createAttemptReports(options: {
     }
   }
 
-  /** One poisoned run must not hold up the others of its set. */
+  /** Settles each run alone, so that one run that fails does not stop the others of its batch. */
   async function settleByRun(endings: readonly Ending[], error: unknown): Promise<Settled[]> {
     const settled = new Map<Ending, Settled>();
     for (const own of Map.groupBy(endings, ({ ref }) => ref.run).values()) {

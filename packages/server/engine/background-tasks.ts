@@ -1,11 +1,11 @@
-/** Work that nobody waits for. Its errors end here: what was not done now is found by the tick. */
+/** Runs work for which no caller waits. Its errors end here, because the tick finds what was not done. */
 import { isOutage } from '../db/outage.ts';
 import type { Activity } from './activity.ts';
 
 export type BackgroundTasks = {
-  /** `what` for the log: "looking at the next run". Nothing is begun any more after the stop. */
+  /** `what` names the work for the log, such as "looking at the next run". After the stop no work is started. */
   run(what: string, work: () => Promise<unknown>): void;
-  /** Waits for what is under way. */
+  /** Waits for the work that is under way. */
   stop(): Promise<void>;
 };
 
@@ -19,7 +19,7 @@ export function createBackgroundTasks(
     run(what, work) {
       if (isStopped) return;
       const promise = work().catch((error: unknown) => {
-        // An outage is the pool's to report.
+        // The connection pool reports outages.
         if (!isOutage(error)) log.error({ err: error }, `scheduler: ${what} failed and is tried again`);
       });
       underWay.add(promise);

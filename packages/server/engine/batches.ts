@@ -1,24 +1,29 @@
 /**
- * Work that arrives one by one and is cheaper in sets. The first item goes at once; what arrives while it is under way goes
- * together in the next set. So nothing waits for a timer, and the busier it is, the larger the sets.
+ * Batches work that arrives item by item and is cheaper in batches. The first item starts at once. Items that arrive
+ * while a batch is under way form the next one. Batches therefore grow with the load, and without `patience` no item
+ * waits for a timer.
  */
 import type { Activity } from './activity.ts';
 
 export type Batches<T, R> = { add(item: T): Promise<R> };
 
 export type BatchOptions<T, R> = {
-  /** Answers in the order of the items. */
+  /** Returns the answers in the order of the items. */
   run: (items: readonly T[]) => Promise<readonly R[]>;
-  /** Items in one set. */
+  /** The largest number of items in one batch. */
   atMost: number;
-  /** Sets under way at the same time. Default 1: each sees what the one before has done. */
+  /** Batches under way at the same time. Default 1: each batch sees what the one before has done. */
   concurrency?: number;
   /**
-   * The first set leaves at the end of this turn of the event loop, with all that was added in it. For items that come in
-   * bursts and whose sets are independent: three attempts that start together are one statement, not three.
+   * The first batch starts at the end of this turn of the event loop, with all items that were added in the turn. For
+   * items that come in bursts and whose batches are independent: three attempts that start together need one statement
+   * instead of three.
    */
   gathersTurn?: boolean;
-  /** So long after the end of the set before it one begins whose items all have time; others begin at once. Default: none has. */
+  /**
+   * If every queued item may wait, the batch starts this long after the previous one ended. Otherwise it starts at
+   * once. By default no item waits.
+   */
   patience?: { ms: number; has: (item: T) => boolean };
   /** Counts items until they are answered. */
   activity?: Activity;

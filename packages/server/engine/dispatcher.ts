@@ -1,9 +1,10 @@
 /**
- * Hands claimed attempts to the executor. Asked whenever something may have become claimable; one claim at a time per
- * process, and requests during a claim lead to one more.
+ * Gives claimed attempts to the executor. It is called whenever there may be something to claim. A process makes one
+ * claim at a time, and requests during a claim lead to one more.
  *
- * `scheduler.dispatch_buffer_size` 0: the claim waits until the executor has taken the attempts. Greater: claimed attempts go
- * into a queue of that depth, which `scheduler.dispatch_workers` workers drain, so that a slow executor does not hold up claims.
+ * If `scheduler.dispatch_buffer_size` is 0, the claim waits until the executor has taken the attempts. Otherwise
+ * claimed attempts go into a queue of that size, which `scheduler.dispatch_workers` workers drain. A slow executor then
+ * does not delay claims.
  */
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
@@ -16,16 +17,16 @@ import type { Attempt, ReservedSlots } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import type { Lanes } from './shared/lanes.ts';
 
-/** As long as a transaction that finishes tasks takes. */
+/** About the duration of a transaction that finishes tasks. */
 const MISSED_AGAIN_MS = 2;
 
 export type Dispatcher = {
-  /** Something may be claimable. */
+  /** There may be something to claim. */
   requestClaim(): void;
   /** Slots for a claim that somebody else makes, so many or less; to be given back with what was claimed. None where not every slot takes everything. */
   reserve(slots: number): ReservedSlots;
   handOut(reserved: ReservedSlots, attempts: readonly Attempt[]): void;
-  /** The executor takes more: matters only when the last claim left something behind for want of room. */
+  /** The executor takes more attempts. This matters only when the last claim left something behind for lack of room. */
   onCapacity(): void;
   stop(): Promise<void>;
 };
@@ -47,7 +48,7 @@ export function createDispatcher(options: {
   let isWanted = false;
   let running: Promise<void> | undefined;
   let isStopped = false;
-  let isShortOfRoom = true; // until the first claim has shown
+  let isShortOfRoom = true; // unknown until the first claim
   const hasLanes = executor.lanes !== undefined;
   const isBuffered = options.bufferSize > 0;
   const perWorker = isBuffered ? Math.max(1, options.workers) : 1;
@@ -59,7 +60,7 @@ export function createDispatcher(options: {
       try {
         await claimAll();
       } catch (error) {
-        // An outage is the pool's to report; the tick wakes us again.
+        // The connection pool reports outages. The tick requests the next claim.
         if (!isOutage(error)) log.error({ err: error }, 'a claim failed and is tried again');
         return;
       }
@@ -82,11 +83,11 @@ export function createDispatcher(options: {
       if (starts.length > 0) {
         const effects = await deferScheduled(db, graphs, starts);
         options.onEffects(effects);
-        if (effects.hasTriggers) continue; // they made room for others behind them
+        if (effects.hasTriggers) continue; // they made room for the instances behind them
       }
-      // Withdrawn ones made room for others behind them; a full claim may have left some.
+      // Withdrawn instances made room for those behind them. A claim that filled its room may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
-      // So may one that filled a lane: those behind it in another one were not seen.
+      // A claim that filled a lane may also have left some: it did not see the instances of other lanes behind them.
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0 && !hasLanes) return;
     }
   }
@@ -97,7 +98,7 @@ export function createDispatcher(options: {
     return isBuffered ? Math.min(capacity, options.bufferSize - taken) : capacity;
   }
 
-  /** What has been claimed and not been handed out yet has its place. */
+  /** Counts attempts that were claimed but not handed out yet. */
   function lanesLeft(): Lanes | undefined {
     const lanes = executor.lanes?.();
     if (lanes) for (const attempt of queue) lanes.take(attempt);
@@ -130,7 +131,7 @@ export function createDispatcher(options: {
     );
   }
 
-  /** Where attempts wait for their turn to be handed out, one that is ordered at once would overtake them. */
+  /** With a buffer there is no ready worker: an attempt that is ordered at once would overtake those in the queue. */
   const readyWorker = () => (isBuffered ? undefined : executor.readyWorker?.());
 
   return {
@@ -148,7 +149,7 @@ export function createDispatcher(options: {
     handOut(reserved, attempts) {
       promised -= reserved.size();
       if (attempts.length > 0) hand(attempts);
-      if (isShortOfRoom) requestClaim(); // it may have been for what was reserved
+      if (isShortOfRoom) requestClaim(); // the slots that were missing may have been the reserved ones
     },
     onCapacity() {
       if (isShortOfRoom) requestClaim();

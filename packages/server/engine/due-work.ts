@@ -1,6 +1,6 @@
 /**
- * What time itself causes: retries and rescheduled sensors whose moment has come, runs of timetables, backfills. A timer
- * wakes for the next such moment, so that a retry does not wait for the tick.
+ * Does what time causes: retries and rescheduled sensors whose moment has come, runs of timetables, backfills. A timer
+ * wakes it at the next such moment, so that a retry does not wait for the tick.
  */
 import type { Database } from '../db/database.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
@@ -8,13 +8,13 @@ import { scheduleDue } from './advance/due-instances.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 
-/** Looks for what is due by its own rules; answers what follows, and when it should be asked again. */
+/** Does what is due by its own rules. Returns what follows and the moment of the next call. */
 export type DueSource = () => Promise<{ effects: RunEffects[]; nextAt: string | null }>;
 
 export type DueWork = {
   /** Does everything that is due now. */
   run(): Promise<void>;
-  /** Something is due at that moment: then, at the latest, `run` is called. */
+  /** Something is due at that moment. `run` is called then, at the latest. */
   wakeAt(moment: string): void;
   stop(): void;
 };
@@ -25,7 +25,7 @@ export function createDueWork(options: {
   db: Database;
   graphs: DagGraphs;
   sources: readonly DueSource[];
-  /** False in a process that runs no tasks: another one's timer will wake. */
+  /** False in a process that runs no tasks. The timer of another process wakes then. */
   hasTimer: boolean;
   background: BackgroundTasks;
   onEffects: (effects: RunEffects) => void;

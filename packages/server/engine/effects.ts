@@ -1,4 +1,4 @@
-/** Carries out what has to follow outside of a run when a change of it has committed. */
+/** Carries out what must follow outside a run after a change of the run has committed. */
 import type { Database } from '../db/database.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { checkPast } from './advance/follow-ups.ts';
@@ -14,25 +14,25 @@ export function createEffects(options: {
   db: Database;
   graphs: DagGraphs;
   executor: Pick<Executor, 'cancel'> | null;
-  /** Attempts were superseded that another process may have given out. */
+  /** Called when superseded attempts may run in another process. */
   stopElsewhere: () => void;
   background: BackgroundTasks;
   startRunsOf: (dag: DagKey) => Promise<void>;
   dispatchCallbacks: () => Promise<void>;
-  /** Something waits for a trigger, or waits for one no more. */
+  /** Called when an instance started or stopped waiting for a trigger. */
   onTriggers: () => void;
-  /** Runs have moved that somebody may wait for, or are waited for from now on. */
+  /** Called when runs moved for which tasks may wait, and when tasks started waiting for runs. */
   onAwaited: (effects: Pick<RunEffects, 'moved' | 'awaited'>) => void;
-  /** Something is due at that moment. */
+  /** Called with the next moment at which something is due. */
   wakeAt: (moment: string) => void;
-  /** Something may be claimable, here or elsewhere. */
+  /** Called when there may be something to claim, in this process or in another one. */
   requestClaim: () => void;
-  /** What else follows when runs of a DAG have ended. */
+  /** Called after the ends of runs, for further work. */
   onDagRunsEnded?: ((dag: DagKey) => Promise<void>) | undefined;
 }): (effects: RunEffects) => void {
   const { db, graphs, executor, background, startRunsOf } = options;
 
-  /** Of runs of one DAG: what their ends make room for is looked for once. */
+  /** Handles ends of runs of one DAG. The room that they left is looked for once. */
   async function followEnds(all: readonly RunEnd[]): Promise<void> {
     for (const ended of all) if (ended.state === 'failed') await pauseAfterFailures(db, ended);
     const [dag] = all;
@@ -41,10 +41,13 @@ export function createEffects(options: {
     await startRunsOf(dag);
   }
 
-  /** Ends that came while those of the same DAG were followed. */
+  /** Ends that arrived while others of the same DAG were handled. */
   const gathering = new Map<string, RunEnd[]>();
 
-  /** Runs that end in the same moment ask once, not each on a connection of its own, where every statement is planned anew. */
+  /**
+   * Handles simultaneous ends of one DAG together. Separate queries would use many connections, each of which would
+   * plan the statements again.
+   */
   function follow(all: readonly RunEnd[]): void {
     for (const [dag, ended] of Map.groupBy(all, ({ tenantId, dagId }) => `${tenantId}/${dagId}`)) {
       const others = gathering.get(dag);

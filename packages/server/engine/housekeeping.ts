@@ -1,7 +1,7 @@
 /**
- * What time itself causes, every `scheduler.loop_interval_ms`: the scheduler's sign of life, and at a slower pace the
- * removal of rows that mean nothing any more. A tick that fails (the database is away) is reported once per outage and
- * tried again; the loop never ends by itself and never runs two ticks at once.
+ * The loop for what time causes, every `scheduler.loop_interval_ms`: the scheduler's heartbeat, and less often the
+ * removal of expired rows. A tick that fails (the database is unreachable) is logged once per outage and tried again.
+ * The loop stops only on request and never runs two ticks at once.
  */
 import { randomUUID } from 'node:crypto';
 import { deleteOldBudgets } from '../db/identity/login-failures.ts';
@@ -21,7 +21,7 @@ type Log = { info(message: string): void; warn(details: object, message: string)
 
 export type Housekeeping = {
   start(): void;
-  /** When the database last took the sign of life, in epoch milliseconds; undefined before the first. */
+  /** Returns when the database last took the heartbeat, in epoch milliseconds. Undefined before the first one. */
   lastBeat(): number | undefined;
   stop(): Promise<void>;
 };
@@ -30,9 +30,9 @@ export function createHousekeeping(options: {
   db: Database;
   identity: Parameters<typeof beat>[1];
   intervalMs: number;
-  /** Other components that live in this process right now; each has its own sign of life. */
+  /** Other components that are alive in this process. Each has a heartbeat of its own. */
   alsoAlive?: () => readonly Component[];
-  /** What the scheduler has to do when time has passed. */
+  /** What the scheduler does at each tick. */
   onTick: () => Promise<void>;
   log: Log;
 }): Housekeeping {
@@ -96,7 +96,7 @@ export function createHousekeeping(options: {
       clearTimeout(timer);
       await ticking;
       for (const { processId } of [identity, ...others.values()]) {
-        await recordStop(db, processId).catch(() => {}); // the database may be the reason we stop
+        await recordStop(db, processId).catch(() => {}); // this process may stop because of the database
       }
     },
   };

@@ -1,7 +1,9 @@
 /**
- * Processes of one control plane notify each other that something is to be done, or that attempts are to be stopped. A
- * notification carries no message: truth is in the tables, a lost one costs at most one tick (a stop: one heartbeat of the
- * agent), a repeated one nothing. The first goes out at once; what is wanted in the next moments becomes one, because a
+ * Processes of one control plane notify each other that there is work, or that attempts must stop. A notification
+ * carries no content, because Postgres has the truth. A lost one costs at most one tick (a stop: one heartbeat of the
+ * agent), and a repeated one nothing.
+ *
+ * The first notification is sent at once. Those that follow within a few milliseconds are coalesced into one, because a
  * transaction that notifies takes a global lock at its commit.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,9 +15,9 @@ const STOP = 'svc_stop';
 const COALESCE_MS = 10;
 
 export type Notifications = {
-  /** Something is to be done. */
+  /** Tells other processes that there is work. */
   notifyOthers(): void;
-  /** Attempts were superseded that may run elsewhere. */
+  /** Tells other processes that superseded attempts may run there. */
   notifyStops(): void;
   listen(): void;
   stop(): Promise<void>;
@@ -23,11 +25,11 @@ export type Notifications = {
 
 export function createNotifications(options: {
   url: string;
-  /** With `pg_notify(channel, from)`. */
+  /** Sends with `pg_notify(channel, from)`. */
   send: (channel: string, from: string) => Promise<unknown>;
-  /** Null: this process has nothing to do when it is notified. */
+  /** Null when this process has nothing to do after a notification. */
   onNotified: (() => void) | null;
-  /** Attempts of this process may have been superseded. */
+  /** Called when attempts of this process may have been superseded. */
   onStops?: () => void;
   checkEveryMs?: number;
   answerWithinMs?: number;
@@ -50,7 +52,7 @@ export function createNotifications(options: {
           if (channel === STOP) onStops?.();
           else onNotified();
         },
-        // What was sent while nobody listened.
+        // Notifications may have been missed before the connection listened.
         onListening() {
           onNotified();
           onStops?.();
@@ -69,7 +71,7 @@ export function createNotifications(options: {
   };
 }
 
-/** At once when none was sent lately; otherwise one more, when the time has passed. */
+/** Sends at once if nothing was sent lately. Otherwise it sends once more when the time has passed. */
 function createSender(send: () => Promise<unknown>): { send(): void; close(): void } {
   let timer: NodeJS.Timeout | undefined;
   let isWanted = false;

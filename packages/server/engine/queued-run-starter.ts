@@ -1,4 +1,7 @@
-/** Starts queued runs: of one DAG when a slot may have come free, and of all when a process may have died before it did. */
+/**
+ * Starts queued runs: those of one DAG after a slot may have become free, and all after a process may have died before
+ * it started them.
+ */
 import type { Database } from '../db/database.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { startQueuedRuns } from './runs/start-run.ts';
@@ -8,7 +11,7 @@ import { findDagsWithQueuedRuns, mayStartQueuedRuns } from './sql/queued-runs.ts
 
 export type QueuedRunStarter = {
   startRunsOf(dag: DagKey): Promise<void>;
-  /** Runs that could start and were not: the process that should have started them may be gone. */
+  /** Starts runs that could have started before. The process that should have started them may be dead. */
   startForgotten(): Promise<void>;
 };
 
@@ -20,7 +23,7 @@ export function createQueuedRunStarter(options: {
   const { db, graphs, onEffects } = options;
 
   async function startRunsOf(dag: DagKey): Promise<void> {
-    // Mostly none waits, or there is no slot: then nobody has to queue for the lock of the DAG's row.
+    // Usually no run is queued, or there is no slot. This check avoids the wait for the lock of the DAG's row.
     if (!(await mayStartQueuedRuns(db.shared, dag))) return;
     const { effects } = await db.shared.transaction().execute((trx) => startQueuedRuns(trx, graphs, dag));
     effects.forEach(onEffects);

@@ -1,8 +1,8 @@
 /**
- * Finds what the death of a process has left lying, each kind at its own pace:
+ * Finds what a dead process left behind, each kind at its own pace:
  *
- *   every 2 s   runs that could start, instances whose past is behind them, instances whose limit has room again
- *   every 5 s   attempts nobody hears of, runs whose time is up, callbacks nobody dispatched
+ *   every 2 s   runs that could start, instances whose past has ended, instances whose limit has room again
+ *   every 5 s   attempts without heartbeats, runs that timed out, callbacks that no process dispatched
  */
 import type { Database } from '../db/database.ts';
 import { noEffects } from './advance/apply-to-runs.ts';
@@ -21,10 +21,10 @@ import { findForgottenPasts, releaseForgotten } from './sql/waiting-instances.ts
 
 const FORGOTTEN_EVERY_MS = 2_000;
 const LOST_EVERY_MS = 5_000;
-/** Ticks further apart than this share of the lease mean that the process or the database was away. */
+/** If ticks are further apart than this share of the lease, the process or the database was unavailable. */
 const OUTAGE_SHARE = 1 / 4;
 
-/** `steadyMs`: when the glance was taken, by the clock of this process that nobody sets. */
+/** `steadyMs`: when the glance was taken, by the monotonic clock of this process. */
 export type Recovery = { tick(seen: Glance & { steadyMs: number }): Promise<void> };
 
 export function createRecovery(options: {
@@ -42,14 +42,14 @@ export function createRecovery(options: {
   log: { warn(details: object, message: string): void };
 }): Recovery {
   const { db, graphs, leases, onEffects, log } = options;
-  // Silence counts only while somebody listens: for as long as the shorter of the two.
+  // Silence counts only while agents could reach a scheduler, for the shorter of the two leases.
   const leaseMs = Math.min(leases.queuedMs, leases.runningMs);
   const isTimeForForgotten = createPace(FORGOTTEN_EVERY_MS);
   const isTimeForLost = createPace(LOST_EVERY_MS);
   const listening = createListening(leaseMs);
   const hasClockStepped = createStepDetector(leaseMs * OUTAGE_SHARE);
 
-  /** One more look after the last of them: which runs are waited for is remembered. */
+  /** Causes one more check after the last trigger is gone, because awaited runs are kept in memory. */
   let hadTriggers = true;
 
   async function findForgotten(): Promise<void> {
@@ -61,7 +61,7 @@ export function createRecovery(options: {
     if ((await releaseForgotten(db)) > 0) options.requestClaim();
   }
 
-  /** Silence is counted by the database's clock: when that was set, everybody seems to have been silent, or will for hours. */
+  /** The clock of the database measures silence. After it was set, all agents seem silent, or seem alive for hours. */
   async function findLost(seen: Glance & { steadyMs: number }): Promise<void> {
     if (hasClockStepped(seen)) {
       log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
@@ -73,7 +73,7 @@ export function createRecovery(options: {
       log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
       await options.attempts.lost(ref, failure);
     }
-    // Whoever has them lets them go, here or at another process: a worker may never have heard of the order.
+    // Every process with these attempts stops them. A worker may never have received the order.
     if (silent.length > 0) onEffects({ ...noEffects(), superseded: silent.map(({ ref }) => ref.attemptId) });
     for (const effects of seen.hasTimedOutRuns ? await timeOutRuns(db, graphs) : []) onEffects(effects);
     if (seen.hasCallbacks) await options.dispatchCallbacks();
@@ -94,7 +94,7 @@ export function createRecovery(options: {
   };
 }
 
-/** True at the first call, and then once for each span of time. */
+/** True at the first call, and then once per period. */
 function createPace(everyMs: number): (now: number) => boolean {
   let last = -Infinity;
   return (now) => {
@@ -105,8 +105,8 @@ function createPace(everyMs: number): (now: number) => boolean {
 }
 
 /**
- * Whether agents could have been heard for a whole lease: after an outage they need time to come back, and silence counts only
- * while somebody could have heard them. `note` is to be called at every tick.
+ * Knows whether agents could have sent heartbeats for a whole lease. After an outage they need time to reconnect.
+ * `note` must be called at every tick.
  */
 function createListening(leaseMs: number) {
   let since = 0;
@@ -121,7 +121,7 @@ function createListening(leaseMs: number) {
   };
 }
 
-/** Whether one clock has moved by more than the other since the call before. */
+/** True when one clock has moved by more than the tolerance relative to the other since the last call. */
 export function createStepDetector(toleranceMs: number): (now: { wallMs: number; steadyMs: number }) => boolean {
   let offset: number | undefined;
   return ({ wallMs, steadyMs }) => {

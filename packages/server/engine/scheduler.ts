@@ -1,11 +1,13 @@
 /**
- * The scheduler of one process: takes the reports of agents, lets runs go on, hands what can run to the executor.
+ * The scheduler of one process. It takes the reports of agents, advances runs, and gives claimed attempts to the
+ * executor.
  *
  *   finish ─▶ transaction (outcome + what follows) ─▶ effects ─▶ claim ─▶ executor        at once, in this process
- *   tick   ─▶ what time causes (cron, retries, timeouts), and whatever the death of a process has left lying
+ *   tick   ─▶ what time causes (cron, retries, timeouts), and what a dead process left behind
  *
- * Each part is a file of its own: attempt-reports, effects, due-work, queued-run-starter, recovery, dispatcher. Here they are
- * put together. Nothing is kept here that Postgres does not know: another process may take over at any instruction.
+ * Each part is a file of its own: attempt-reports, effects, due-work, queued-run-starter, recovery, dispatcher. This
+ * file connects them. Postgres knows everything that this process remembers, so another process may take over at any
+ * instruction.
  */
 import type { Database, SharedDb } from '../db/database.ts';
 import { createActivity } from './activity.ts';
@@ -53,58 +55,58 @@ type Log = {
 export type SchedulerOptions = {
   db: Database;
   graphs: DagGraphs;
-  /** Null in a process that serves the API only: what it causes is carried out elsewhere. */
+  /** Null in a process that only serves the API. Another process then carries out what it causes. */
   executor: Executor | null;
   dispatch: { bufferSize: number; workers: number };
-  /** How long attempts may be silent before they count as lost; a minute unless given. */
+  /** How long an attempt may be silent before it counts as lost. The default is one minute. */
   leases?: Leases;
   recordAssetEvents: RecordAssetEvents;
-  /** What else time causes: runs of timetables, backfills. */
+  /** Other sources of work that time causes: timetables, backfills. */
   dueSources: readonly DueSource[];
-  /** Called when runs of the DAG have ended, after the commit. */
+  /** Called after a commit in which runs of the DAG ended. */
   onDagRunsEnded?: (dag: DagKey) => Promise<void>;
-  /** Tells other processes that something is to be done. */
+  /** Tells other processes that there is work. */
   notifyOthers: () => void;
-  /** Tells them that attempts were superseded, which may be theirs. */
+  /** Tells other processes that attempts were superseded. Some of these may run there. */
   notifyStops?: () => void;
   log: Log;
 };
 
 export type Scheduler = {
   readonly attempts: Attempts;
-  /** Null in a process without an executor: no triggerer talks to it. */
+  /** Null in a process without an executor, because no triggerer talks to it. */
   readonly triggers: TriggerReports | null;
   readonly graphs: DagGraphs;
   readonly createRun: CreateRun;
-  /** A run in a transaction of its own. */
+  /** Creates a run in a transaction of its own. */
   trigger(tenantId: string, input: NewRun, options?: TriggerOptions): Promise<TriggerResult>;
-  /** The runs that an author's own timetable wants between two moments, from a worker. */
+  /** Asks a worker which runs an author's timetable has between two moments. */
   askRange(key: DagKey, range: { from: string; to: string; count: number }): ReturnType<typeof askRange>;
   applyToRun(trx: SharedDb, ref: { tenantId: string; run: number }, events: readonly PlanEvent[]): Promise<RunEffects>;
-  /** After the commit of whatever gave the effects. */
+  /** Called after the commit of the change that caused the effects. */
   applyEffects(effects: RunEffects): void;
-  /** Something may be claimable, here or elsewhere. */
+  /** There may be something to claim, in this process or in another one. */
   requestClaim(): void;
-  /** Another process has notified us that something is to be done. */
+  /** Another process has notified this one that there is work. */
   onNotified(): void;
-  /** Another process has superseded attempts, perhaps some of ours. */
+  /** Another process has superseded attempts. Some of them may run here. */
   onStops(): void;
   dagUnpaused(tenantId: string, dagId: string): Promise<void>;
-  /** What waited in a tenant while it was disabled goes on, here and elsewhere. */
+  /** Resumes what waited in a tenant while it was disabled, in this process and in others. */
   tenantEnabled(): void;
-  /** What time itself causes; called by the loop. */
+  /** Does what time causes. The loop calls it. */
   tick(): Promise<void>;
   /**
-   * Resolves when no claim, batch, hand-over or wake-up of this scheduler is under way or pending; for tests. Moments that the
-   * data names, such as the next retry, do not count.
+   * Resolves when this scheduler has no claim, batch, hand-over or wake-up under way or pending; for tests. Moments
+   * that the data names, such as the next retry, do not count.
    */
   idle(): Promise<void>;
-  /** No triggerer is started from here any more: those that leave now are for the next process. */
+  /** Starts no more triggerers here. The next process replaces those that end from now on. */
   stopTriggerers(): void;
   stop(): Promise<void>;
 };
 
-/** Held for the first tasks of a run before it is known how many it has; one that has more of them asks for more. */
+/** Slots reserved before the number of first tasks is known. A run with more first tasks asks for more slots. */
 const SLOTS_OF_A_TRIGGER = 4;
 
 export function createScheduler(options: SchedulerOptions): Scheduler {
@@ -134,7 +136,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     });
   executor?.onCapacity(() => dispatcher?.onCapacity());
 
-  // Effects lead to more of them: a run that has ended starts the next.
+  // Effects cause more effects: a run that has ended starts the next one.
   const onEffects = (effects: RunEffects): void => applyEffects(effects);
   const starter = createQueuedRunStarter({ db, graphs, onEffects });
   const sources = options.dueSources;
@@ -165,7 +167,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       activity,
       onHeld() {
         feed.wake();
-        notifyOthers(); // the triggerer may talk to another process
+        notifyOthers(); // the triggerer may be connected to another process
       },
       async failTriggers(triggers, text) {
         for (const trigger of triggers) await reports.fail(trigger, text);
@@ -192,12 +194,12 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     dispatchCallbacks,
     onTriggers,
     onAwaited({ moved, awaited: begun }) {
-      if (!awaited) return; // found by a scheduler at the pace of its recovery
+      if (!awaited) return; // the recovery of a scheduler finds it
       awaited.moved(moved);
       awaited.awaited(begun);
       if (begun.length > 0) notifyOthers();
     },
-    wakeAt: dispatcher ? due.wakeAt : notifyOthers, // who has no timer wakes somebody who has
+    wakeAt: dispatcher ? due.wakeAt : notifyOthers, // a process without a timer notifies those with a timer
     requestClaim,
     onDagRunsEnded: options.onDagRunsEnded,
   });
@@ -251,7 +253,10 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     if (over.length > 0) cancel(over);
   }
 
-  /** An author's own timetable is asked what a manual run covers, and then the run is created for the same moment. */
+  /**
+   * Creates a run. If the DAG has an author's timetable, a worker first says which interval a manual run at this moment
+   * covers.
+   */
   async function trigger(tenantId: string, run: NewRun, extras: TriggerOptions = {}): Promise<TriggerResult> {
     const result = await triggerKnown(tenantId, run, extras);
     if (result.kind !== 'ask_timetable') return result;

@@ -1,15 +1,15 @@
 /**
- * Whether plans may be kept (db/transaction.ts): not before the tables have statistics, which are made when tasks have ended
- * and the tables may have grown.
+ * Decides whether Postgres may keep generic query plans (db/transaction.ts): only after the tables have statistics. It
+ * refreshes the statistics after tasks have ended, because the tables may have grown.
  */
 import { analyzeGrowingTables } from '../db/analyze-growing-tables.ts';
 import type { Database } from '../db/database.ts';
 import { addUpFinishedRuns } from '../db/task-instances/add-up-finished-runs.ts';
 
 export type TableStatistics = {
-  /** A plan made without statistics is no plan to keep. */
+  /** True when the tables have statistics. A query plan made without statistics must not be kept. */
   keepsPlans(): boolean;
-  /** Tables may have grown since the last refresh. */
+  /** Notes that tables may have grown since the last refresh. */
   tasksEnded(): void;
   refresh(): Promise<void>;
 };

@@ -1,13 +1,13 @@
 /**
- * What the end of an attempt makes of its instance:
+ * How the end of an attempt changes its instance:
  *
  *   success, skipped   as reported
  *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
- *   reschedule         up_for_reschedule: the same try goes on at its time
- *   deferred           deferred: the same try goes on with the event of its trigger (deferral.ts)
+ *   reschedule         up_for_reschedule: the same try continues at its time
+ *   deferred           deferred: the same try continues with the event of its trigger (deferral.ts)
  *   lost, not begun    back to scheduled: nothing has run
  *
- * The report of an attempt that is not the current one of its instance changes nothing.
+ * A report changes nothing when its attempt is not the current one of its instance.
  */
 import { momentOf, secondsAfter } from '@svc/spec/clock.ts';
 import { failureColumns } from '@svc/spec/failure-causes.ts';
@@ -20,21 +20,21 @@ import { deferredColumns } from './deferred-columns.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 
-/** A reschedule whose time is missing or unreadable pokes again soon. */
+/** A sensor whose next time is missing or unreadable pokes again after this delay. */
 const DEFAULT_POKE_SECONDS = 60;
 const CAPPED_DELAY_SECONDS = 86_400;
 
 export type AcceptedOutcomes = {
   answers: FinishAnswer['answer'][];
   kept: Ending[];
-  /** The same report again, because its answer was lost. */
+  /** Ends that were reported before. The agent repeats them because it did not receive the answer. */
   repeated: Ending[];
-  /** Of attempts that may have gone on from a trigger. */
+  /** Ends of attempts that may have resumed from a trigger. */
   resumed: ReadonlySet<Ending>;
   events: ReadonlyMap<RunWork, PlanEvent[]>;
 };
 
-/** Each changes the row of its instance; what planning must hear of comes back as events. */
+/** Changes the rows of the instances, and returns the events that planning needs. */
 export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): AcceptedOutcomes {
   const kept: Ending[] = [];
   const repeated: Ending[] = [];
@@ -46,7 +46,7 @@ export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: rea
     if (!work || !row) return 'stale';
     if (row.state !== 'running' && row.state !== 'queued' && !(row.state === 'deferred' && 'byTrigger' in ending)) {
       repeated.push(ending);
-      return 'recorded'; // the first time
+      return 'recorded'; // the first report was recorded
     }
     if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
     if (row.first_poke_at !== null) resumed.add(ending);
@@ -131,7 +131,7 @@ function applyFailure(
   return finished(row);
 }
 
-/** An attempt that never began has run nothing: it is simply dispatched again, as the same try, until its executor gives up. */
+/** An attempt that never began has run nothing. It is dispatched again as the same try, until the executor gives up. */
 function applyLoss(
   work: RunWork,
   row: InstanceRow,
@@ -143,7 +143,7 @@ function applyLoss(
       waits: null,
       attempt_id: null,
       queued_at: null,
-      start_date: row.first_poke_at === null ? null : row.start_date, // a resumed try began long ago
+      start_date: row.first_poke_at === null ? null : row.start_date, // a resumed try began with its first attempt
       try_number: Math.max(0, row.try_number - (row.first_poke_at === null ? 1 : 0)),
     });
     return undefined;
@@ -151,14 +151,16 @@ function applyLoss(
   return applyFailure(work, row, { failure, isRetryable: true, at: work.now, reported: {} });
 }
 
-/** Airflow's: the delay, or the delay times the factor for each try so far, up to the longest wait. */
+/** Airflow's rule: the delay, multiplied by the factor for each try before, up to the longest delay. */
 function retryDelay(policy: PolicySpec, tryNumber: number): number {
   const factor = policy.retry_exponential_backoff;
   const grown = factor > 0 ? policy.retry_delay * factor ** Math.max(0, tryNumber - 1) : policy.retry_delay;
   return Math.min(grown, policy.max_retry_delay ?? Infinity, Math.max(CAPPED_DELAY_SECONDS, policy.retry_delay));
 }
 
-/** The clock of an agent may be wrong: never after now, and (run-work.ts) never before the start. */
+/**
+ * The clock of an agent may be wrong. An end is never later than now and never earlier than the start (run-work.ts).
+ */
 function endOf(outcome: AttemptOutcome, now: string): string {
   const reported = readable(outcome.endedAt);
   return reported !== undefined && reported <= now ? reported : now;

@@ -1,8 +1,10 @@
 /**
- * Carries events into runs: load what planning asks for, plan, write everything in a few statements. The caller's transaction
- * holds the lock of each run's row, which makes the counts true and the steps of one run happen one after another.
+ * Applies events to runs: loads the rows that planning asks for, plans, and writes all changes in a few statements. The
+ * caller's transaction holds the lock of each run's row. The counts are therefore true, and the steps of one run are
+ * serialised.
  *
- * What has to follow outside the run (another run may start, an agent must stop) comes back as effects, for after the commit.
+ * What must follow outside the run comes back as effects, for after the commit: another run may start, an agent must
+ * stop.
  */
 import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
@@ -40,26 +42,26 @@ import { deferStarts } from './start-triggers.ts';
 
 export type RunEffects = {
   ended: { tenantId: string; dagId: string; run: number; runId: string; state: RunState }[];
-  /** Attempts whose reports count no more: their agents should hear it soon. */
+  /** Attempts whose reports no longer count. Their agents should learn it soon. */
   superseded: string[];
   /** The earliest moment at which a retry or a poke is due. */
   dueAt: string | null;
-  /** Finished tasks whose instance in the next run may be waiting for them. */
+  /** Finished tasks. The instance of the next run may wait for them because of depends_on_past. */
   pastMoved: { tenantId: string; dagId: string; run: number; taskIds: string[] }[];
-  /** DAGs with a run that waits for a slot: there may be one. */
+  /** DAGs with queued runs. One of them may be able to start. */
   queued: { tenantId: string; dagId: string }[];
-  /** Something may be claimed now. */
+  /** There may be something to claim. */
   hasScheduled: boolean;
   hasCallbacks: boolean;
-  /** Something waits for a trigger now, or waits for one no more. */
+  /** An instance started or stopped waiting for a trigger. */
   hasTriggers: boolean;
-  /** Runs that have ended, or in which tasks have: somebody may be waiting for that. */
+  /** Runs that ended or in which tasks ended. Tasks of other DAGs may wait for them. */
   moved: NamedRuns[];
-  /** Runs that somebody waits for from now on. */
+  /** Runs for which a task started waiting. */
   awaited: NamedRuns[];
 };
 
-/** Runs of a DAG by the names under which they are waited for. */
+/** Runs of one DAG, by the names that waiting tasks use for them. */
 export type NamedRuns = { tenantId: string; dagId: string; names: readonly string[] };
 
 export const namesOf = ({
@@ -86,7 +88,7 @@ export const noEffects = (): RunEffects => ({
   awaited: [],
 });
 
-/** Of a run that is queued: it starts when its DAG has a slot for it. */
+/** The effects of queueing a run: it starts as soon as its DAG has room for it. */
 export const waitingForSlot = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
   ...noEffects(),
   queued: [{ tenantId: run.tenant_id, dagId: run.dag_id }],
@@ -106,7 +108,7 @@ export async function openWork(
   return Promise.all(runs.map((run) => openRun(trx, graphs, run, now)));
 }
 
-/** Loads into several runs at once. */
+/** Loads rows of several runs in one statement. */
 export async function load(
   trx: SharedDb,
   wanted: readonly { work: RunWork; picks: readonly { taskId: string; mapIndex?: number }[] }[],
@@ -119,13 +121,14 @@ export async function load(
   for (const { work, picks: own } of wanted) work.markLoaded(own);
 }
 
-/** Plans the events of each run to the end. */
+/** Plans the events of each run until nothing is missing. */
 export async function planAll(
   trx: SharedDb,
   batch: readonly { work: RunWork; events: readonly PlanEvent[] }[],
 ): Promise<void> {
   let open = batch.filter(({ events }) => events.length > 0);
-  // Each round makes at least one missing row known, so this ends; the bound is against a planner that asks twice.
+  // Each round loads at least one missing row, so the loop ends. The bound catches a planner that asks for the same row
+  // twice.
   for (let round = 0; open.length > 0; round += 1) {
     if (round > 1_000) throw new Error('planning does not come to an end');
     const stopping: RunWork[] = [];
@@ -144,7 +147,7 @@ export async function planAll(
   }
 }
 
-/** `fail_fast`: what is under way ends with the first failure; teardowns still run. */
+/** `fail_fast`: the first failure ends all active instances. Teardowns still run. */
 async function stopActive(
   trx: SharedDb,
   works: readonly RunWork[],
@@ -165,7 +168,7 @@ async function stopActive(
   return stopped;
 }
 
-/** Ends an instance from outside: the reports of its attempt, if it has one, count no more. */
+/** Ends an instance from outside. Reports of its attempt no longer count. */
 export function failRow(work: RunWork, row: InstanceRow, cause: FailureCause): void {
   if (row.attempt_id !== null && isOccupying(row.state)) work.superseded.push(row.attempt_id);
   work.change(row, {
@@ -203,7 +206,7 @@ async function loadNeeds(
   }
 }
 
-/** Writes what the works hold, ends runs that have nothing left to do, and lets the next instances through. */
+/** Writes the changes, ends runs that have nothing left to do, and makes the next instances claimable. */
 export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promise<RunEffects> {
   await deferStarts(trx, works);
   await sendChanges(trx, works);
@@ -211,8 +214,8 @@ export async function writeAll(trx: SharedDb, works: readonly RunWork[]): Promis
 }
 
 /**
- * Sent at once, for a caller with more to send before the answers are there. Between `deferStarts` and `concludeAll`. Answers with
- * the rows of the starts.
+ * Sends its statements before its first await, so that the caller can send more before the answers arrive. Call it
+ * between `deferStarts` and `concludeAll`. Returns the rows of the starts.
  */
 export async function sendChanges(
   trx: SharedDb,
@@ -247,8 +250,8 @@ export async function sendChanges(
 }
 
 /**
- * `isSettled`: a run that holds instances back has no slot for another of them. `send`: for a caller that has more to send before
- * the last answers are there.
+ * `isSettled`: true for a run that is throttled and has no free slot. `send`: given by a caller that sends more
+ * statements before the last answers arrive.
  */
 export async function concludeAll(
   trx: SharedDb,
@@ -293,7 +296,7 @@ export const runChange = ({ run, counts }: RunWork): RunChange => ({
   stateCounts: counts,
 });
 
-/** Everything in flight fits under max_active_tasks: nothing has to be held back, and no query is needed to know it. */
+/** When all active instances fit under max_active_tasks, nothing is held back. No query is needed to know that. */
 function markClaimable(work: RunWork): void {
   if (isHoldingBack(work)) return;
   for (const row of work.changedRows()) {
@@ -302,11 +305,16 @@ function markClaimable(work: RunWork): void {
   for (const row of work.fresh) if (row.state === 'scheduled') row.claimable = true;
 }
 
-/** Some are held back now, or were before: then the slot that came free is one of theirs. */
+/**
+ * True when the run is throttled by max_active_tasks, before or after this transaction. A free slot then belongs to an
+ * instance that was held back.
+ */
 export const isHoldingBack = (work: RunWork): boolean =>
   Math.max(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
-/** Some were, and some still are: only then may the letting through be left to a later end. */
+/**
+ * True when the run is throttled before and after this transaction. Only then may a later end admit the next instances.
+ */
 export const goesOnHoldingBack = (work: RunWork): boolean =>
   Math.min(work.counts.live ?? 0, work.run.state_counts.live ?? 0) > work.graph.spec.dag.max_active_tasks;
 
@@ -328,7 +336,7 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
     if (row.state === 'deferred' || (row.state === 'scheduled' && row.first_poke_at !== null))
       effects.hasTriggers = true;
     if (row.due_at !== null && (effects.dueAt === null || row.due_at < effects.dueAt)) effects.dueAt = row.due_at;
-    // Not by its end: that is reported by the clock of the agent.
+    // The state decides here and not `end_date`, which follows the clock of the agent.
     if (work.graph.pastMatters && isFinished(row.state)) movedOn.push(row.task_id);
   }
   if (work.fresh.some((row) => row.state === 'scheduled')) effects.hasScheduled = true;
@@ -345,8 +353,8 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
 const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && work.run.state === 'running';
 
 /**
- * All that is left waits for tasks of which the run has no instances. What waits for its past may still go on, as in Airflow. Asked
- * only of runs that have nothing under way and lack instances, which are few.
+ * True when everything that is left waits for tasks of which the run has no instances. As in Airflow, an instance that
+ * waits for its past may still continue. Only runs that have nothing under way and lack instances need this query.
  */
 async function isStuck(trx: SharedDb, work: RunWork): Promise<boolean> {
   const { run, graph, counts } = work;
@@ -356,7 +364,10 @@ async function isStuck(trx: SharedDb, work: RunWork): Promise<boolean> {
   return waiting.every(({ taskId }) => graph.blueprint.tasks.get(taskId)?.waitsForPast !== true);
 }
 
-/** A run that a backfill runs again has the tasks it had; one that it made has all, whatever their dates. */
+/**
+ * A run that a backfill runs again has the tasks that it had. A run that a backfill created has all tasks, whatever
+ * their dates.
+ */
 async function lacksInstances(trx: SharedDb, { run, graph }: RunWork): Promise<boolean> {
   if (run.run_type !== 'backfill') return tasksWithoutInstances(graph.blueprint, run).size > 0;
   if (graph.blueprint.dated.length === 0) return false;
@@ -364,7 +375,7 @@ async function lacksInstances(trx: SharedDb, { run, graph }: RunWork): Promise<b
   return graph.blueprint.dated.some(({ taskId }) => !present.includes(taskId));
 }
 
-/** Where the tasks that decide are at hand, as in a run that one task ends, its end is written with theirs and asks nothing. */
+/** When all leaves are loaded, the end of the run is written together with the ends of its tasks and needs no query. */
 function endIfKnown(work: RunWork): void {
   if (!hasNothingLeft(work)) return;
   const leaves = work.statesOf(work.graph.blueprint.leaves);
@@ -405,7 +416,7 @@ async function endRun(
   if (await tellListeners(trx, work, { state, message })) effects.hasCallbacks = true;
 }
 
-/** The DAG's own callbacks need a worker, like a task. */
+/** Requests the callbacks of the DAG. A worker calls them, like a task. */
 export async function requestRunCallback(
   trx: SharedDb,
   work: RunWork,
@@ -421,7 +432,7 @@ export async function requestRunCallback(
   });
 }
 
-/** For a caller that holds the run's lock and has changed instances by itself (clear, mark). */
+/** For a caller that holds the lock of the run and has changed instances directly (clear, mark). */
 export function createApplyToRun(graphs: DagGraphs) {
   return async (
     trx: SharedDb,

@@ -1,4 +1,4 @@
-/** What finished attempts leave beside their state: values for other tasks, rendered fields, asset events, callbacks. */
+/** Saves what finished attempts leave in addition to their state: XComs, rendered fields, asset events, callbacks. */
 import { failureText } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { itemCount } from '../../xcom/value.ts';
@@ -12,7 +12,7 @@ import type { Ending, ReportedEnding } from './ending.ts';
 import { waitForAnswers } from './hitl.ts';
 import type { RunWork } from './run-work.ts';
 
-/** Part of the finish transaction; may create runs of DAGs that wait for the assets. */
+/** Runs in the transaction of the finish. It may create runs of DAGs that wait for the assets. */
 export type RecordAssetEvents = (
   trx: SharedDb,
   source: {
@@ -22,13 +22,13 @@ export type RecordAssetEvents = (
     runId: string;
     taskId: string;
     mapIndex: number;
-    /** Of the run: its events are of that partition. */
+    /** The partition of the run. Its asset events belong to this partition. */
     partitionKey?: string | null;
   },
   events: readonly AssetEventOutcome[],
 ) => Promise<{ effects: RunEffects[] }>;
 
-/** Sent at once: nothing has to wait for the answers, and what is sent later sees them. */
+/** Sends its statements before its first await. No caller needs the answers, and later statements see the values. */
 export function sendValues(
   trx: SharedDb,
   endings: readonly Ending[],
@@ -47,7 +47,7 @@ export function sendValues(
   return saveValues(trx, values);
 }
 
-/** Nothing of what follows looks at them: they go behind it. */
+/** Later statements do not read the rendered fields, so these are sent after the changes. */
 export function sendRenderedFields(trx: SharedDb, endings: readonly Ending[]): Promise<unknown> {
   const fields = reportedOf(endings).flatMap(({ ref, outcome: { renderedFields = {} } }) =>
     Object.keys(renderedFields).length > 0 ? [{ of: ref, fields: renderedFields }] : [],
@@ -55,7 +55,9 @@ export function sendRenderedFields(trx: SharedDb, endings: readonly Ending[]): P
   return saveRenderedFields(trx, fields);
 }
 
-/** What only some endings have, and planning or the next try must find done. Sends nothing for those that have none of it. */
+/**
+ * Saves outputs that only some attempts have and that planning or the next try reads. Sends nothing for other attempts.
+ */
 export async function saveRareOutputs(
   trx: SharedDb,
   input: {
@@ -67,7 +69,7 @@ export async function saveRareOutputs(
 ): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
   const reported = reportedOf(endings);
-  await deleteValues(trx, retriedOf(endings, byRun)); // a new try begins without the values of the one before
+  await deleteValues(trx, retriedOf(endings, byRun)); // a new try begins without the values of the try before
   await waitForAnswers(trx, rescheduledOf(reported, byRun));
   await saveTriggers(trx, input);
   let dueAt: string | null = null;
@@ -89,7 +91,7 @@ const rescheduledOf = (reported: readonly ReportedEnding[], byRun: ReadonlyMap<n
     return outcome.state === 'reschedule' && work && row?.state === 'up_for_reschedule' ? [{ work, row }] : [];
   });
 
-/** A task that lived to its end has called its callbacks itself. For one that did not, somebody else has to. */
+/** A task that reports its own end has called its callbacks. For a task that could not, this function requests them. */
 async function requestCallbacksOfLost(
   trx: SharedDb,
   endings: readonly Ending[],
@@ -118,7 +120,7 @@ async function requestCallbacksOfLost(
   return hasAny;
 }
 
-/** Failures that the agent reports because the task's process could not. */
+/** Failures that the agent reports because the process of the task could not. */
 const REPORTED_BY_AGENT = new Set([
   'process_killed',
   'process_exited',
@@ -127,7 +129,10 @@ const REPORTED_BY_AGENT = new Set([
   'dag_file_failed',
 ]);
 
-/** A task that notices its own timeout calls its callbacks itself; the cause alone does not tell which of the two it was. */
+/**
+ * A task that notices its own timeout calls its callbacks itself. The cause alone does not show whether the task or the
+ * agent noticed it.
+ */
 const endedWithoutItsCallbacks = (ending: Ending): boolean =>
   'lost' in ending ||
   (ending.outcome.state === 'failed' &&

@@ -4,8 +4,9 @@
  *   running ─ asks for a trigger ─▶ deferred ─ its event, its time, or its timeout ─▶ scheduled ─▶ running, the same try
  *                                      └─ an event that ends the task ─▶ success | failed | skipped
  *
- * The trigger is stored with the end of the attempt, and removed with the end of the try: until then the resumed attempt reads
- * from it how to go on. Times (of time triggers, and timeouts) are the instance's `due_at`, found like a retry's.
+ * The trigger is stored with the end of the attempt. It is removed with the end of the try, because the resumed attempt
+ * reads from it where to continue. Times (of time triggers, and timeouts) are the `due_at` of the instance, like those
+ * of retries.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -21,7 +22,7 @@ import { reportedOf } from './ending.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 
-/** `resumed`: endings of attempts that had gone on from a trigger, perhaps; their tries are over now, or wait anew. */
+/** `resumed`: ends of attempts that may have resumed from a trigger. Their tries are over now, or wait again. */
 export async function saveTriggers(
   trx: SharedDb,
   input: { endings: readonly Ending[]; resumed: ReadonlySet<Ending>; byRun: ReadonlyMap<number, RunWork> },
@@ -42,16 +43,16 @@ export async function saveTriggers(
   await replaceTriggers(trx, made);
 }
 
-/** An instance that waits for a trigger, and the attempt that made it. */
+/** An instance that waits for a trigger, with the id of the attempt that created the trigger. */
 export type WaitingInstance = { tenantId: string; run: number; taskId: string; mapIndex: number; attemptId: string };
 
-/** The event of a trigger, and who waits for it. */
+/** The event of a trigger, and the instance that waits for it. */
 export type Resumption = { instance: WaitingInstance; event: TriggerEvent };
 
 /**
- * Triggers have their events: their instances go on with them, a burst of them in one transaction. False where nobody waits any
- * more, or the triggerer has lost the trigger: there nothing changes. Idempotent, because the first time takes the trigger from
- * the triggerer.
+ * Resumes the instances of a batch of trigger events in one transaction. Answers false where the instance no longer
+ * waits or the triggerer has lost the trigger; such an event changes nothing. Idempotent, because the first call takes
+ * the trigger from the triggerer.
  */
 export async function resumeByEvents(
   trx: SharedDb,
@@ -70,7 +71,7 @@ export async function resumeByEvents(
       ),
     })),
   );
-  // Told twice in one set: the first counts.
+  // When a batch has two events of one trigger, the first one counts.
   const open = new Map<number, Resumption>();
   for (const resumption of resumptions) {
     const { instance, event } = resumption;
@@ -90,13 +91,13 @@ export async function resumeByEvents(
     if (work && row) work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
   }
   const effects = applied.size > 0 ? await writeAll(trx, works) : noEffects();
-  // Their triggerer knows: it has said so.
+  // The triggerer reported these events, so it need not be notified.
   return { isApplied: resumptions.map((one) => applied.has(one)), effects: { ...effects, hasTriggers: false } };
 }
 
 /**
- * Instances that start from their triggers and were scheduled all the same: by a process that may not write triggers, or while
- * their DAG was paused.
+ * Defers instances that start from their triggers but became scheduled. Either a process that may not write triggers
+ * scheduled them, or their DAG was paused.
  */
 export async function deferScheduled(
   db: Database,
@@ -120,7 +121,10 @@ export async function deferScheduled(
   });
 }
 
-/** How an event of a trigger ends its task without a process (`end_from_trigger`); undefined: the task goes on with it. */
+/**
+ * Returns how the event ends its task without a process (`end_from_trigger`). Returns undefined when the task continues
+ * with it.
+ */
 export function endingOf(event: string): AttemptOutcome | undefined {
   const { ends, xcoms } = JSON.parse(event) as { ends?: unknown; xcoms?: Record<string, unknown> };
   if (ends !== 'success' && ends !== 'failed' && ends !== 'skipped') return undefined;

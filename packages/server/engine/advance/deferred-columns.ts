@@ -1,4 +1,4 @@
-/** What a deferral makes of its instance. Pure. */
+/** The columns that a deferral changes in its instance. Pure. */
 import { secondsAfter } from '@svc/spec/clock.ts';
 import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
 import type { Deferral } from '../shared/attempts.ts';
@@ -21,7 +21,7 @@ export function deferredColumns(
   };
 }
 
-/** Of a time trigger: whether its moment comes before its timeout does. */
+/** True when the moment of a time trigger comes before its timeout. */
 export const isBeforeTimeout = ({
   fires_at: firesAt,
   timeout_at: timeoutAt,

@@ -1,4 +1,4 @@
-/** Retries, rescheduled sensors, triggers and questions whose time has come go back among the scheduled. */
+/** Schedules instances whose time has come: retries, rescheduled sensors, triggers and questions to people. */
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { lockRuns } from '../sql/run-writes.ts';
@@ -42,17 +42,17 @@ async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly DueI
         if (ended.has(row)) continue;
         const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule' || row.state === 'deferred';
         if (isWaiting && work.run.state === 'running') {
-          // A deferred try goes on, so it began when it began; a poke begins anew.
+          // A resumed try keeps its start; a poke gets a new one.
           const start = row.state === 'deferred' ? {} : { start_date: null };
           work.change(row, { ...start, state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
-        } else work.change(row, { due_at: null }); // the run is over, or somebody has decided about it meanwhile
+        } else work.change(row, { due_at: null }); // the run has ended, or the state was changed in the meantime
       }
     }
     return writeAll(trx, works);
   });
 }
 
-/** Time triggers that end their tasks (`end_from_trigger`): no process is started for that. */
+/** Ends the tasks whose time trigger ends them (`end_from_trigger`). No process is started for that. */
 async function endByTime(trx: SharedDb, works: readonly RunWork[]): Promise<ReadonlySet<InstanceRow>> {
   const deferred = works
     .filter(({ run }) => run.state === 'running')

@@ -1,4 +1,4 @@
-/** The end of an attempt, as the transaction that finishes it sees it: reported by its worker, or lost. */
+/** The end of an attempt for the transaction that finishes it: its worker reported it, or the attempt is lost. */
 import type { AttemptOutcome, AttemptRef, Failure, FinishingWorker } from '../shared/attempts.ts';
 import type { RunWork } from './run-work.ts';
 
@@ -6,7 +6,7 @@ export type Ending = {
   ref: AttemptRef;
   beforeCommit?: Promise<unknown> | undefined;
   worker?: FinishingWorker | undefined;
-  /** Its trigger has ended the task, which waits without a process. */
+  /** The trigger ended the task, which waited without a process. */
   byTrigger?: true;
 } & ({ outcome: AttemptOutcome } | { lost: Failure; hasBegun: boolean; hasGivenUp: boolean });
 
@@ -15,6 +15,6 @@ export type ReportedEnding = { ref: AttemptRef; outcome: AttemptOutcome };
 export const reportedOf = (endings: readonly Ending[]): ReportedEnding[] =>
   endings.flatMap((ending) => ('outcome' in ending ? [{ ref: ending.ref, outcome: ending.outcome }] : []));
 
-/** Those whose instance gets another try. */
+/** The attempts whose instances get another try. */
 export const retriedOf = (endings: readonly Ending[], byRun: ReadonlyMap<number, RunWork>): AttemptRef[] =>
   endings.map(({ ref }) => ref).filter((ref) => byRun.get(ref.run)?.row(ref)?.state === 'up_for_retry');

@@ -1,4 +1,4 @@
-/** The two things planning may ask that are not rows of the run's instances: sizes of values, and the run before. */
+/** Loads the two facts outside the run's instances that planning may need: sizes of values, and the previous run. */
 import { isSuccessLike } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceKey, MappedLength, Need } from '../plan/types.ts';
@@ -12,7 +12,7 @@ export async function loadLength(
 ): Promise<MappedLength> {
   const { taskId, key, mapIndex } = need;
   const ref = { tenantId: work.run.tenant_id, run: work.run.id };
-  // Over a mapped task: one item per instance that has pushed a value.
+  // Over a mapped task, each instance that pushed a value is one item.
   if (mapIndex === null) return { kind: 'known', length: await countPushed(trx, ref, { taskId, key }) };
   const length = await lengthOfValue(trx, ref, { taskId, mapIndex, key });
   if (length === undefined) return { kind: 'unusable', reason: `task ${taskId} pushed no value under ${key}` };
@@ -23,8 +23,8 @@ export async function loadLength(
 }
 
 /**
- * depends_on_past: the task's instance in the previous run succeeded or was skipped. wait_for_downstream: the direct
- * downstream tasks of that instance did, too. The first run has no past; nor has a task that was not in the previous run.
+ * depends_on_past requires that the task succeeded or was skipped in the previous run. wait_for_downstream requires the
+ * same of its direct downstream tasks. The first run has no past, and neither does a task that the previous run lacked.
  */
 export async function loadPast(trx: SharedDb, work: RunWork, key: InstanceKey): Promise<boolean> {
   const task = work.graph.blueprint.tasks.get(key.taskId);
@@ -35,7 +35,7 @@ export async function loadPast(trx: SharedDb, work: RunWork, key: InstanceKey): 
   const wanted = [key.taskId, ...(policy.wait_for_downstream ? downstream : [])];
   const rows = await listStatesOf(trx, { tenantId: work.run.tenant_id, run: previous }, wanted);
   const own = rows.filter((row) => row.task_id === key.taskId);
-  // A mapped instance looks at the one of its number; when that did not exist, at all of them.
+  // A mapped instance depends on the instance with its index. If that one did not exist, it depends on all of them.
   const same = own.filter((row) => row.map_index === key.mapIndex);
   const judged = [...(same.length > 0 ? same : own), ...rows.filter((row) => row.task_id !== key.taskId)];
   return judged.every((row) => isSuccessLike(row.state) || row.state === 'removed');

@@ -1,11 +1,12 @@
 /**
- * The end of attempts, as a set: their outcomes, what follows in their runs, and what they leave behind (values, rendered
- * fields, asset events), all in one transaction. When it has committed, the next tasks are there to be claimed.
+ * Ends a batch of attempts in one transaction: their outcomes, what follows in their runs, and their outputs (values,
+ * rendered fields, asset events). After the commit the next tasks can be claimed.
  *
- * This is the path between two tasks, so nothing is waited for that is not needed to go on. Two round trips in the usual case:
- *   1  begin, the runs, the finished instances and their children, what could be started in their place (hand-over.ts)
- *   2  values, what follows in the runs, the start of the next, what its worker must be told, commit
- * Where the first was foreseen (foresight.ts), one.
+ * This is the path between two tasks, so it waits only for answers that the next step needs. The usual case takes two
+ * round trips:
+ *   1  begin, the runs, the finished instances and their children, candidates for the free slots (hand-over.ts)
+ *   2  values, what follows in the runs, the start of the next, the data for its worker, commit
+ * When the rows of the first one were prefetched (foresight.ts), it takes one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRunFinished } from '@svc/spec/states.ts';
@@ -73,7 +74,7 @@ async function finish(
 ): Promise<Finished> {
   const { graphs, recordAssetEvents, foresight } = tools;
   return inPipelinedTransaction(db.shared, beginning(tools), async (tx) => {
-    // Round trip 1: the runs, the finished instances and their children, what could be started in their place.
+    // Round trip 1: the runs, the finished instances and their children, candidates for the free slots.
     const opening = foreseen ? openForeseen(tx, graphs, foreseen) : tx.send(openAround(tx.db, graphs, endings));
     const looking = foreseen ? foreseenLook(foreseen) : tx.send(lookAround(tx.db, graphs, endings));
     const works = await opening;
@@ -81,7 +82,7 @@ async function finish(
     const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings);
     const look = await looking;
 
-    // What may have to be asked for: what only some endings have, rows that planning wants to see.
+    // Rare statements that must be awaited: outputs that only some attempts have, and rows that planning asks for.
     tx.send(sendValues(tx.db, kept, byRun));
     const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents });
     await planAll(
@@ -93,7 +94,7 @@ async function finish(
     for (const { row } of next.chosen) if (row) byRun.get(row.run)?.leaveToStart(row);
     await Promise.all(endings.map(({ beforeCommit }) => beforeCommit));
 
-    // Round trip 2: what was left behind, what follows in the runs, the start of the next, commit.
+    // Round trip 2: outputs, what follows in the runs, the start of the next, commit.
     const starts = plannedStarts(next);
     const planned = tx.send(sendChanges(tx.db, works, starts));
     tx.send(sendRenderedFields(tx.db, kept));
@@ -112,7 +113,7 @@ async function finish(
     if (ahead) foresight?.note(ahead);
     const given = handedOver(next, started);
     effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
-    // Without a look, nobody knows who waits for the slots that came free.
+    // When nothing was looked up, instances may wait for the free slots.
     const hasLooked = look.pools.length > 0;
     effects.hasScheduled ||= hasLooked
       ? next.hasMore || released > 0 || given.size < next.chosen.length
@@ -124,14 +125,14 @@ async function finish(
   });
 }
 
-/** The runs as the hand-over sees them: whose slots came free, and what planning has scheduled. */
+/** The runs for the hand-over: which slots came free, and what planning has scheduled. */
 function endedIn(works: readonly RunWork[], kept: readonly Ending[]): EndedIn[] {
   const byRun = Map.groupBy(kept, ({ ref }) => ref.run);
   return works.map((work) => {
     const own = byRun.get(work.run.id) ?? [];
-    // One that ended by its trigger was deferred, and held nothing.
+    // An instance that its trigger ended was deferred and had no slot.
     const rows = own.flatMap((ending) => ('byTrigger' in ending ? [] : (work.row(ending.ref) ?? [])));
-    // One that is lost before it began is scheduled again, and stored as such before it starts anew.
+    // An instance that was lost before it began is scheduled again. Its row is written before it can start again.
     const isPlanned = (row: InstanceRow): boolean =>
       row.state === 'scheduled' && row.waits === null && !rows.includes(row);
     return {
@@ -144,7 +145,7 @@ function endedIn(works: readonly RunWork[], kept: readonly Ending[]): EndedIn[] 
   });
 }
 
-/** Runs that tasks wait for which were deferred here. */
+/** Runs for which the instances that were deferred here wait. */
 const awaitedBy = (endings: readonly Ending[]): RunEffects['awaited'] =>
   reportedOf(endings).flatMap(({ ref, outcome: { deferral } }) =>
     deferral?.awaits
@@ -164,8 +165,8 @@ const finishedOf = (endings: readonly Ending[]): FinishedAttempt[] =>
   endings.flatMap(({ ref, worker }) => (worker?.takesNew ? [{ attemptId: ref.attemptId, ...worker }] : []));
 
 /**
- * The runs, and in the same round trip the finished instances with the children that planning will ask for. Which those are
- * is a guess by the version the attempt was made with; should its run have another by now, planning asks again.
+ * Loads the runs, and in the same round trip the finished instances with the children that planning will ask for. The
+ * version of the attempt says which children these are. If the run has another version by now, planning asks again.
  */
 async function openAround(trx: SharedDb, graphs: DagGraphs, endings: readonly Ending[]): Promise<RunWork[]> {
   const refs = new Map(endings.map(({ ref }): [number, RunRef] => [ref.run, { tenantId: ref.tenantId, run: ref.run }]));
@@ -179,10 +180,13 @@ async function openAround(trx: SharedDb, graphs: DagGraphs, endings: readonly En
   return works;
 }
 
-/** What was kept, while Postgres is asked whether it is still so: all that is sent behind the question fails with it. */
+/**
+ * Opens the prefetched rows while Postgres checks that they are unchanged. If they are not, all statements after the
+ * check fail.
+ */
 async function openForeseen(tx: PipelinedTransaction, graphs: DagGraphs, foreseen: Foreseen): Promise<RunWork[]> {
   tx.send(requireForeseen(tx.db, foreseen, foreseen));
-  await nextTurn(); // it leaves now: Postgres looks while what follows is worked out
+  await nextTurn(); // sends the check now, so that Postgres works while this process plans
   const works = await openWork(tx.db, graphs, [foreseen.run.row]);
   for (const work of works) {
     for (const { row } of foreseen.instances) work.addRow(row);
@@ -198,7 +202,10 @@ async function lookAround(trx: SharedDb, graphs: DagGraphs, endings: readonly En
   return lookForNext(trx, graphs, refs, wouldGoOn);
 }
 
-/** Sent at once, behind all that changes the run. */
+/**
+ * Prefetches the rows that the end of the started attempt needs. Sends its statements before its first await, after all
+ * changes of the run.
+ */
 async function foresee(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -217,11 +224,11 @@ type ExactPick = RunRef & { taskId: string; mapIndex: number };
 function picksAround(graphs: DagGraphs, ref: AttemptRef): ExactPick[] {
   const { tenantId, run, taskId, mapIndex, dagId, versionNumber } = ref;
   const own = { tenantId, run, taskId, mapIndex };
-  // Of a mapped task: which child instances matter depends on the mapping, and planning asks.
+  // For a mapped task, the mapping decides which child instances matter, and planning asks for them.
   if (mapIndex >= 0 || dagId === undefined || versionNumber === undefined) return [own];
   const tasks = graphs.peek({ tenantId, dagId, versionNumber })?.blueprint.tasks;
   const children = tasks?.get(taskId)?.spec.downstream_task_ids ?? [];
-  // Not mapped: exactly one row, found by its key.
+  // A task that is not mapped has exactly one row, which its key finds.
   const single = children.filter((childId) => tasks?.get(childId)?.isMapped === false);
   return [own, ...single.map((childId) => ({ tenantId, run, taskId: childId, mapIndex: -1 }))];
 }
@@ -230,7 +237,7 @@ const unique = (picks: readonly ExactPick[]): ExactPick[] => [
   ...new Map(picks.map((pick) => [`${pick.run}/${pick.mapIndex}/${pick.taskId}`, pick])).values(),
 ];
 
-/** Instances that waited for a slot of the very tasks that have ended. */
+/** Releases instances that waited for a slot of the tasks that have ended. Returns their number. */
 async function releaseLimits(trx: SharedDb, works: readonly RunWork[], kept: readonly Ending[]): Promise<number> {
   const freed = works.flatMap((work) => {
     const limited = kept.filter(({ ref }) => ref.run === work.run.id && isLimited(work, ref.taskId));

@@ -1,4 +1,4 @@
-/** What follows outside a run when something in it has changed. Each in its own short transaction. */
+/** What follows outside a run after a change in it. Each function uses a short transaction of its own. */
 import type { Database } from '../../db/database.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { findNextRun } from '../sql/external-needs.ts';
@@ -8,7 +8,7 @@ import { listRunsWaitingForUnpause, listWaitingForPast, releaseUnpaused } from '
 import { openWork, planAll, writeAll } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 
-/** depends_on_past: instances in the next run that waited for these tasks are looked at again. */
+/** depends_on_past: checks the instances of the next run that waited for these tasks. */
 export async function checkPast(
   db: Database,
   graphs: DagGraphs,
@@ -18,7 +18,7 @@ export async function checkPast(
   return next === undefined ? null : checkWaiting(db, graphs, { tenantId: moved.tenantId, run: next });
 }
 
-/** Instances of the run that wait for their past are looked at again. */
+/** Checks the instances of the run that wait for the previous run. */
 export async function checkWaiting(db: Database, graphs: DagGraphs, ref: RunRef): Promise<RunEffects | null> {
   return db.shared.transaction().execute(async (trx) => {
     const runs = await lockRuns(trx, [ref]);
@@ -31,7 +31,7 @@ export async function checkWaiting(db: Database, graphs: DagGraphs, ref: RunRef)
   });
 }
 
-/** An unpaused DAG goes on where it stood. */
+/** Resumes the runs of a DAG that was unpaused. */
 export async function releasePaused(db: Database, dag: { tenantId: string; dagId: string }): Promise<void> {
   await db.shared.transaction().execute(async (trx) => {
     const runs = await listRunsWaitingForUnpause(trx, dag);

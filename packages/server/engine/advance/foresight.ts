@@ -1,14 +1,14 @@
 /**
- * Where one task of a run follows another, what the end of a task will find is known when it starts: the run, its instance and
- * those behind it. So it is read then, and kept by this process until the task ends. Its end need not read first: what follows
- * is worked out from what is kept, and goes to Postgres together with the question whether all is as it was (sql/foreseen.ts),
- * in one round trip. Where it is not, nothing is written, and the end takes the ordinary way.
+ * Prefetches the rows that the end of a lone task needs: the run, its instance and the children. They are read when the
+ * task starts, and this process keeps them until it ends. The end then needs no read first: it plans from the kept rows
+ * and sends its changes together with a check that the rows are unchanged (sql/foreseen.ts), in one round trip. If a
+ * row has changed, nothing is written, and the end reads its rows as usual.
  *
- *   start of B, by the end of A:  … start B, read what B's end will find, commit
- *   end of B:                     begin, is it so?, outcome of B, start of C, read what C's end will find, commit
+ *   start of B, by the end of A:  … start B, read the rows for B's end, commit
+ *   end of B:                     begin, check, outcome of B, start of C, read the rows for C's end, commit
  *
- * Only for the one task that is under way in its run, while nothing waits for the slots of its pool: elsewhere the ends of others
- * change what was read, and most questions would be answered with no.
+ * Used only for the one active task of a run while nothing waits for the slots of its pool. Elsewhere the ends of other
+ * tasks change these rows, and most checks would fail.
  */
 import type { Look } from '../claim/hand-over.ts';
 import type { ForeseenRows } from '../sql/foreseen.ts';
@@ -16,7 +16,7 @@ import type { PlannedStart } from '../sql/instance-columns.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
 
-/** `picks`: the rows that were looked for, the attempt's own among them. */
+/** `picks`: the keys that were looked up, with the key of the attempt's own instance. */
 export type Foreseen = ForeseenRows & {
   attemptId: string;
   pool: string;
@@ -24,13 +24,16 @@ export type Foreseen = ForeseenRows & {
 };
 
 export type Foresight = {
-  /** When its start is committed. */
+  /** Keeps the rows. Called after the commit of the start. */
   note(foreseen: Foreseen): void;
-  /** What these endings will find, if it is known and they are to be answered with what follows. It is given once. */
+  /** Returns the rows for these ends if they are known and the worker wants a next attempt. Returns them only once. */
   take(endings: readonly Ending[]): Foreseen | undefined;
 };
 
-/** More runs than go on at once in most places. Some kB each; the oldest are left, whose ends then read as all others. */
+/**
+ * More than the number of concurrent runs in most installations, at some kB each. The oldest entries are dropped; their
+ * ends read as usual.
+ */
 const KEPT = 256;
 
 export function createForesight(): Foresight {
@@ -54,7 +57,7 @@ export function createForesight(): Foresight {
   };
 }
 
-/** Of what is started here, the one whose end can be foreseen. */
+/** Returns the one start whose end can use prefetched rows. */
 export function foreseeable(
   works: readonly RunWork[],
   look: Look,
@@ -66,7 +69,7 @@ export function foreseeable(
   return isAlone && work?.counts.live === 1 && start ? { work, start } : undefined;
 }
 
-/** As it would be seen, where all is as foreseen: nothing waits, nothing is held, the pool is not overfull. */
+/** The look that unchanged rows imply: nothing waits, nothing is held, the pool is not overfull. */
 export const foreseenLook = ({ run: { row: run }, pool }: Foreseen): Look => ({
   pools: [{ tenant_id: run.tenant_id, pool, free: 0, has_limit: true }],
   runs: new Map([[run.id, { run: run.id, is_held: false, active: null }]]),

@@ -1,10 +1,10 @@
 /**
  * A task that asks people (human in the loop) waits without a process:
  *
- *   running ─ asks ─▶ deferred ─ somebody answers, or the time is up ─▶ scheduled ─▶ running, the same try, with the answer
+ *   running ─ asks ─▶ deferred ─ an answer, or the time is up ─▶ scheduled ─▶ running, the same try, with the answer
  *
- * The question is stored while the attempt still runs, so an answer may come before the attempt has ended; then it goes on
- * at once. Both sides hold the lock of the run's row: neither can miss the other.
+ * The question is stored while the attempt still runs, so an answer may come before the attempt ends. The task then
+ * continues at once. Both sides hold the lock of the run's row, so neither can miss the other.
  */
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -19,7 +19,7 @@ import type { RunWork } from './run-work.ts';
 
 type Rescheduled = { work: RunWork; row: InstanceRow };
 
-/** Of attempts that end to go on later, those that have asked something wait for the answer, not for a time. */
+/** Among rescheduled instances, those that have asked a question wait for the answer and not for a time. */
 export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Rescheduled[]): Promise<void> {
   if (rescheduled.length === 0) return;
   const asked = await findHitlRequestsOf(
@@ -41,9 +41,9 @@ export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Resche
 
 export type AnswerResult =
   | { kind: 'answered'; question: HitlRequest; effects: RunEffects }
-  /** Somebody was faster. */
+  /** Another person answered before. */
   | { kind: 'too_late' }
-  /** Its task does not wait any more: it was ended, cleared or marked meanwhile. */
+  /** The task no longer waits: it was ended, cleared or marked. */
   | { kind: 'not_waiting' };
 
 const MAY_BE_ANSWERED = new Set<InstanceRow['state']>(['deferred', 'running', 'up_for_reschedule']);

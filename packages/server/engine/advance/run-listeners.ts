@@ -1,12 +1,13 @@
 /**
- * Listeners of plugins hear of runs: when one begins, and how it ends. They are code of authors and packages (OpenLineage), so a
- * worker of the run's version calls them, as it calls callbacks; what the plugins of a version listen to is in its spec.
+ * Tells listeners of plugins when a run begins and how it ends. Listeners are code of authors and packages
+ * (OpenLineage). Therefore a worker of the run's version calls them, like callbacks. The spec of a version names the
+ * events to which its plugins listen.
  */
 import type { SharedDb } from '../../db/database.ts';
 import { requestListeners } from '../sql/callbacks.ts';
 import type { RunWork } from './run-work.ts';
 
-/** Airflow tells listeners a word beside the run; this one where nothing else is to be said. */
+/** The message that Airflow passes to listeners with the run; these are the defaults. */
 const MESSAGES = { running: '', success: 'success', failed: 'task_failure' } as const;
 
 export type RunNews = {
@@ -14,7 +15,7 @@ export type RunNews = {
   message?: '' | 'all_tasks_deadlocked' | 'timed_out' | undefined;
 };
 
-/** True when somebody listens, and has to be called. */
+/** Returns true when a plugin listens and a worker has to call it. */
 export async function tellListeners(trx: SharedDb, { run, graph }: RunWork, news: RunNews): Promise<boolean> {
   const hook = `on_dag_run_${news.state}`;
   if (!graph.spec.plugins?.listens?.includes(hook)) return false;

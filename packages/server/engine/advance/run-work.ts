@@ -1,6 +1,6 @@
 /**
- * One run while it is being changed: the rows that were loaded, what planning made of them, and what has to be written.
- * Lives within one transaction that holds the lock of the run's row.
+ * One run while a transaction changes it: the loaded rows, what planning made of them, and what must be written. It
+ * lives within one transaction that holds the lock of the run's row.
  */
 import { latest } from '@svc/spec/clock.ts';
 import { isFinished } from '@svc/spec/states.ts';
@@ -24,7 +24,7 @@ export const countedAs = (state: TaskStateOrNone): CountedState => {
   return LIVE.has(state) ? 'live' : (state as CountedState);
 };
 
-/** What a new instance has beside what planning knows. */
+/** The columns of a new instance that planning does not know. */
 type FreshInstance = {
   failure: FailureColumns;
   waits: string | null;
@@ -39,16 +39,16 @@ export class RunWork implements RunView {
   readonly run: RunRow;
   readonly graph: DagGraph;
   readonly counts: StateCounts;
-  /** Instances made here: inserted at the end, in their final state. */
+  /** Instances that this transaction creates. They are inserted at the end, in their final state. */
   readonly fresh: NewInstance[] = [];
   readonly expanded: string[] = [];
-  /** Instances that wait for a trigger before anything of them runs. */
+  /** Instances that wait for a trigger before any of their code runs. */
   readonly starts: NewStart[] = [];
-  /** It was waiting until now. */
+  /** True when the run was queued before this transaction. */
   hasBegun = false;
-  /** Its end is among what is written here. */
+  /** True when the end of the run is among the changes. */
   hasEnded = false;
-  /** Attempts whose reports count no more. */
+  /** Attempts whose reports no longer count. */
   readonly superseded: string[] = [];
   readonly #now: string;
   readonly #rows = new Map<string, InstanceRow>();
@@ -57,7 +57,7 @@ export class RunWork implements RunView {
   readonly #wholeTasks = new Map<string, string[]>();
   readonly #lengths = new Map<string, MappedLength>();
   readonly #pasts = new Map<string, boolean>();
-  /** Keys that were looked for and do not exist. */
+  /** Keys that were looked up and do not exist. */
   readonly #absent = new Set<string>();
 
   constructor(input: { run: RunRow; graph: DagGraph; now: string }) {
@@ -100,12 +100,13 @@ export class RunWork implements RunView {
     if (!this.#rows.has(key)) this.#rows.set(key, row); // a row that was changed here is newer than the stored one
   }
 
-  /** The loading of these picks is complete: what is not there does not exist. */
+  /** Notes that these picks are loaded completely: a row that is missing now does not exist. */
   markLoaded(picks: readonly { taskId: string; mapIndex?: number }[]): void {
     const whole = new Set(picks.filter((pick) => pick.mapIndex === undefined).map((pick) => pick.taskId));
     if (whole.size > 0) {
       for (const taskId of whole) this.#wholeTasks.set(taskId, []);
-      // Only tasks of this loading: an earlier one has its keys, and an instance that is listed twice counts twice.
+      // Adds only tasks of this load: an earlier load has added its keys, and an instance that is listed twice counts
+      // twice.
       for (const [key, row] of this.#rows) if (whole.has(row.task_id)) this.#wholeTasks.get(row.task_id)?.push(key);
     }
     for (const { taskId, mapIndex } of picks) {
@@ -133,7 +134,7 @@ export class RunWork implements RunView {
 
   // ── changes ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-  /** Changes a loaded row; the state also in the counts of the run. */
+  /** Changes a loaded row. A change of the state also changes the counts of the run. */
   change(row: InstanceRow, values: Partial<InstanceRow>): void {
     const key = keyText(row.task_id, row.map_index);
     if (values.state !== undefined) this.#recount(row.state, values.state);
@@ -152,7 +153,10 @@ export class RunWork implements RunView {
     }
   }
 
-  /** A row that was scheduled here is written by whoever starts it. Counted as live before and after. */
+  /**
+   * Leaves the write of a row that was scheduled here to the statement that starts it. The row counts as live before
+   * and after.
+   */
   leaveToStart(row: InstanceRow): void {
     this.#changed.delete(keyText(row.task_id, row.map_index));
   }
@@ -161,7 +165,10 @@ export class RunWork implements RunView {
     return [...this.#changed].map((key) => this.#rowAt(key));
   }
 
-  /** How these tasks stand, when all their instances are loaded; what is made here only now is not. */
+  /**
+   * Returns the states of these tasks, or null unless all their instances are loaded. Instances that are created here
+   * are not.
+   */
   statesOf(taskIds: readonly string[]): LeafState[] | null {
     if (this.fresh.length > 0) return null;
     const states: LeafState[] = [];
@@ -177,7 +184,7 @@ export class RunWork implements RunView {
     return UNFINISHED.reduce((sum, state) => sum + (this.counts[state] ?? 0), 0);
   }
 
-  /** A row that does not exist yet, for the start of a run and for expansions. */
+  /** Adds a row that does not exist yet, for the start of a run and for expansions. */
   addFresh(instance: Omit<Instance, 'skips'>, beside: FreshInstance = { failure: NO_FAILURE, waits: null }): void {
     const task = this.graph.blueprint.tasks.get(instance.taskId);
     if (!task) throw new Error(`task ${instance.taskId} is not in the graph`);
@@ -236,7 +243,8 @@ export class RunWork implements RunView {
       waits: first.waits ?? null,
       ...(first.state === null ? { state: null } : this.#stamps(first.state)),
     });
-    // Of a task that was expanded before and then cleared, the tries go on: their numbers name history and logs.
+    // When a task was expanded before and then cleared, its tries continue, because their numbers name history and
+    // logs.
     const tries = { try_number: original.try_number, max_tries: original.max_tries };
     this.#addInstances(taskId, others, tries);
   }
@@ -251,7 +259,7 @@ export class RunWork implements RunView {
     }
   }
 
-  /** What a state means for the other columns. A state that planning gives begins and ends at once, or waits. */
+  /** The other columns that follow from a state. A state that planning gives begins and ends at once, or waits. */
   #stamps(
     state: TaskStateOrNone,
   ): Pick<NewInstance, 'state' | 'scheduled_at' | 'start_date' | 'end_date' | 'claimable'> {
@@ -272,7 +280,7 @@ export class RunWork implements RunView {
     this.counts[after] = (this.counts[after] ?? 0) + 1;
   }
 
-  /** A task that is not mapped has one instance: whoever has that has them all. */
+  /** A task that is not mapped has one instance, so one loaded row is all of them. */
   #onlyKeyOf(taskId: string): string[] | undefined {
     const key = keyText(taskId, -1);
     return this.graph.blueprint.tasks.get(taskId)?.isMapped === false && this.#rows.has(key) ? [key] : undefined;
@@ -300,8 +308,8 @@ export class RunWork implements RunView {
 }
 
 /**
- * Its times come from the database, from this process and from an agent, and their clocks differ. A try that goes on after a
- * deferral is queued again, and began before.
+ * Keeps the times in order: they come from the database, from this process and from an agent, and their clocks differ.
+ * A try that resumes after a deferral is queued again later than it began.
  */
 function keepOrder(row: InstanceRow, { isGoingOn }: { isGoingOn: boolean }): void {
   if (row.start_date !== null && !isGoingOn) row.start_date = latest(row.start_date, row.queued_at);

@@ -1,11 +1,11 @@
 /**
- * `start_from_trigger`: a task whose trigger is known when its file is compiled waits for it before anything of it runs. When it
- * would be scheduled it is deferred instead, as a try of its own, without a process that says so:
+ * `start_from_trigger`: a task whose trigger is known at compile time waits for it before any of its code runs. Where
+ * it would be scheduled it is deferred instead, as a try of its own, without a process that reports it:
  *
  *   scheduled ─▶ deferred ─ the event ─▶ scheduled ─▶ running, the same try
  *
- * It holds no slot, so no limit stops it. Nothing begins in a paused DAG: there it stays scheduled, and is deferred by the claim
- * that finds it when the DAG goes on (`deferScheduled`).
+ * It holds no slot, so no limit stops it. In a paused DAG nothing begins: the instance stays scheduled. After the DAG
+ * is unpaused, the claim that finds the instance defers it (`deferScheduled`).
  */
 import { randomUUID } from 'node:crypto';
 import { secondsAfter, momentOf } from '@svc/spec/clock.ts';
@@ -18,7 +18,7 @@ import type { NewInstance } from '../sql/instance-columns.ts';
 import { deferredColumns, timeoutOf } from './deferred-columns.ts';
 import type { RunWork } from './run-work.ts';
 
-/** Before the works are written. Asks nothing where no such task would be scheduled. */
+/** Call it before the changes are written. Sends no query when no such task would be scheduled. */
 export async function deferStarts(trx: SharedDb, works: readonly RunWork[]): Promise<void> {
   for (const work of works) {
     if (!work.graph.hasStartTriggers || startsOf(work).next().done === true) continue;
@@ -29,7 +29,7 @@ export async function deferStarts(trx: SharedDb, works: readonly RunWork[]): Pro
 
 type Start = { spec: StartTriggerSpec } & ({ row: InstanceRow } | { fresh: NewInstance });
 
-/** A try that goes on has begun long ago. */
+/** A try that resumes has begun before and is not deferred again. */
 function* startsOf(work: RunWork): Generator<Start> {
   if (work.run.state !== 'running') return;
   const specOf = (taskId: string) => work.graph.blueprint.tasks.get(taskId)?.spec.start_trigger;
@@ -76,10 +76,10 @@ function defer(work: RunWork, start: Start): void {
 }
 
 const NEVER_BEGUN = { first_poke_at: null, start_date: null };
-/** Without what the try before has left. */
+/** Clears the columns that the try before has left. */
 const NOTHING_YET = { queued_at: null, heartbeat_at: null, pid: null, failure_reason: null, failure_detail: null };
 
-/** As in Airflow, the task's own limit counts from here. */
+/** As in Airflow, the execution timeout of the task counts from here. */
 function deferralOf(spec: StartTriggerSpec, { now, limit }: { now: string; limit: number | null }): Deferral {
   const limits = [spec.timeout, limit].filter((seconds) => seconds !== null);
   const firesAt = momentOfStart(spec.fires, now);

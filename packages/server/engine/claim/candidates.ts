@@ -1,6 +1,7 @@
 /**
- * Which of the scheduled instances may run now, under all limits. Pool slots, max_active_tasks of the run, max_active_tis_per_dag
- * and _per_dagrun are counted from the rows that hold a slot (queued, running …), each under its own lock (sql/slots.ts).
+ * Decides which scheduled instances may run now under all limits. Pool slots, max_active_tasks, max_active_tis_per_dag
+ * and max_active_tis_per_dagrun are counted from the rows that hold a slot (queued, running …). Each limit has its own
+ * lock (sql/slots.ts).
  */
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -10,13 +11,13 @@ import { findCandidates } from '../sql/claims.ts';
 import type { Candidate } from '../sql/claims.ts';
 import { countActiveOfRuns, countActiveOfTask, lockClaimablePools, poolKey, tryLocks } from '../sql/slots.ts';
 
-/** `start_trigger`: it is deferred before anything of it runs, so it is nobody's to claim. */
+/** `start_trigger`: the instance is deferred before any of its code runs, so no claim takes it. */
 export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigger' | null };
 
 export type Judged = {
-  /** In the order of their priority, up to the last for which there was room. */
+  /** In the order of their priority, up to the last one for which there was room. */
   verdicts: Verdict[];
-  /** Whose limits another claim is looking at: worth another look soon. */
+  /** Number of candidates skipped because another claim holds the lock of their limit. Claim again soon. */
   missed: number;
   graphs: ReadonlyMap<string, DagGraph>;
 };
@@ -28,8 +29,8 @@ export const taskOfRunKey = (row: { tenant_id: string; run: number; task_id: str
   `${row.tenant_id}/${row.run}/${row.task_id}`;
 
 /**
- * At most `look` are looked at per pool, `capacity` of which may be chosen. Two round trips: the pools and who waits for them;
- * then the locks of runs and tasks that could reach a limit, and their counts.
+ * Judges at most `look` candidates per pool, of which at most `capacity` are chosen. It takes two round trips: the
+ * pools and their candidates; then the locks and counts of runs and tasks that could reach a limit.
  */
 export async function judgeCandidates(
   trx: SharedDb,
@@ -48,12 +49,12 @@ export async function judgeCandidates(
 }
 
 type Usage = {
-  /** Instances that hold a slot, by run, by task of a DAG, and by task of a run. */
+  /** Numbers of instances that hold a slot: by run, by task of a DAG, and by task of a run. */
   runs: Map<string, number>;
   tasks: Map<string, number>;
   tasksOfRuns: Map<string, number>;
   graphs: Map<string, DagGraph>;
-  /** Names of the locks that are held. */
+  /** Names of the locks that this claim holds. */
   locks: ReadonlySet<string>;
 };
 
@@ -91,7 +92,10 @@ async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly 
 
 const routedOf = ({ tenant_id: tenantId, executor, queue }: Candidate): Routed => ({ tenantId, executor, queue });
 
-/** Pure: who may run, in the order of their priority, each choice counted against the limits before the next. */
+/**
+ * Decides which candidates may run, in the order of their priority. Each choice counts against the limits of the next.
+ * Pure.
+ */
 function judge(
   candidates: readonly Candidate[],
   usage: Usage,
@@ -102,7 +106,7 @@ function judge(
   let room = capacity;
   for (const candidate of candidates) {
     if (room <= 0) break;
-    if (lanes && !lanes.suits(routedOf(candidate))) continue; // its lane was filled by those before it
+    if (lanes && !lanes.suits(routedOf(candidate))) continue; // the candidates before it filled its lane
     const pool = poolKey(candidate);
     const slots = free.get(pool) ?? candidate.free;
     const isFull = slots < candidate.pool_slots;
@@ -119,11 +123,11 @@ function judge(
   return verdicts;
 }
 
-/** How many instances of its task may be active in its run. */
+/** Returns how many instances of the task may be active in its run. */
 export const perRunLimit = (candidate: Pick<Candidate, 'task_id'>, graph: DagGraph | undefined): number | null =>
   graph?.blueprint.tasks.get(candidate.task_id)?.spec.policy.max_active_tis_per_dagrun ?? null;
 
-/** Whether it is to be deferred before anything of it runs. */
+/** True when the instance must be deferred before any of its code runs. */
 export const startsFromTrigger = (
   candidate: Pick<Candidate, 'task_id' | 'is_going_on'>,
   graph: DagGraph | undefined,

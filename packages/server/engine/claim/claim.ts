@@ -1,10 +1,13 @@
 /**
- * From `scheduled` to `queued`: decides which instances may run now and gives each a fresh attempt id.
+ * From `scheduled` to `queued`: decides which instances may run now, and gives each a new attempt id.
  *
- * All limits are counted here from the rows that hold a slot (queued, running …), each under a short lock of its own
- * (sql/slots.ts), so that no two processes can both take the last slot: pool slots, max_active_tasks of the run, max_active_tis_per_dag and _per_dagrun,
- * paused DAGs, and what the executor can take. What a limit stops is taken out of sight (`claimable` false, or `waits` with
- * the reason) until something that holds such a slot ends: a claim looks at what can run, not at what cannot, whatever the backlog.
+ * All limits are counted here from the rows that hold a slot (queued, running …): pool slots, max_active_tasks,
+ * max_active_tis_per_dag, max_active_tis_per_dagrun, paused DAGs, and the capacity of the executor. Each limit has a
+ * short lock of its own (sql/slots.ts), so two processes cannot both take the last slot.
+ *
+ * An instance that a limit stops is withdrawn: `claimable` becomes false, or `waits` gets the reason. It stays
+ * invisible to claims until something that holds such a slot ends. A claim therefore reads only what can run, whatever
+ * the backlog.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
 import { inPipelinedTransaction } from '../../db/transaction.ts';
@@ -24,13 +27,13 @@ const CLAIMS_AT_ONCE = 500;
 export type Claimed = {
   attempts: Attempt[];
   withdrawn: number;
-  /** To be deferred instead: they start from their triggers. */
+  /** Instances that must be deferred instead, because they start from their triggers. */
   starts: Candidate[];
-  /** Chosen, but held by another transaction at that moment: worth another look soon. */
+  /** Number of instances skipped because another transaction had locked them. Claim again soon. */
   missed: number;
 };
 
-/** With lanes: only what is in those that have room. */
+/** With lanes, it claims only for those that have room. */
 export async function claim(
   db: Database,
   graphs: DagGraphs,
@@ -51,9 +54,9 @@ export async function claim(
 const LEFT_ALONE = new Set<Verdict['reason']>(['pool_full', 'start_trigger']);
 
 /**
- * A finish that committed since the counting may have freed a slot, and has looked for whom to let through already: to take
- * an instance out of sight now would leave it there. Under the lock of the run, or of the task's slots, the count is what the
- * next finish will see.
+ * Returns the instances that a limit still stops. A finish that committed after the count may have freed a slot and has
+ * already released waiting instances; one that is withdrawn now would stay invisible. Under the lock of the run, or of
+ * the task's slots, the count is what the next finish will see.
  */
 async function stillStopped(trx: SharedDb, stopped: readonly Verdict[], judged: Judged): Promise<Verdict[]> {
   const inFullRuns = await stillInFullRuns(trx, stopped, judged);
@@ -102,11 +105,11 @@ async function stillOfFullTasks(trx: SharedDb, stopped: readonly Verdict[], judg
 
 const TASK_LIMITS = new Set<Verdict['reason']>(['max_active_tis_per_dag', 'max_active_tis_per_dagrun']);
 
-/** Which slots they compete for: those of the task, in all runs or in one. */
+/** Names the slots for which an instance competes: those of its task, in all runs or in one. */
 const slotsKey = ({ candidate: row, reason }: Verdict): string =>
   `${row.tenant_id}/${reason === 'max_active_tis_per_dagrun' ? row.run : '*'}/${row.dag_id}/${row.task_id}`;
 
-/** max_active_tasks needs no mark: the next finish in the run lets them through again. */
+/** max_active_tasks needs no reason in `waits`: the next finish in the run releases these instances. */
 const withdraw = (trx: SharedDb, stopped: readonly Verdict[]): Promise<void> =>
   withdrawInstances(
     trx,

@@ -1,17 +1,17 @@
 /**
- * A worker that ends an attempt has a free slot, and what follows is known in the same transaction. So the next attempt is
- * chosen there, and goes back with the answer, already running:
+ * A worker that ends an attempt has a free slot, and the same transaction knows what follows. It therefore chooses the
+ * next attempt, which goes back with the answer, already running:
  *
  *   end of A ─▶ one transaction: outcome, what follows, start of B ─▶ answer with everything B needs
  *
- * instead of a claim, an order and a start, each a transaction and a message of its own. Measured with `bench -- floor`: see
- * docs/performance.md.
+ * This replaces a claim, an order and a start, each a transaction and a message. `npm run bench -- floor` measures it.
  *
- * No lock of any limit is taken, because no count rises: B gets the slots that A had in its pool, and its place in its run.
- * What would raise a count (another pool, a run that could be full, a limit of its own) is left to the dispatcher, as is
- * everything when there is something of higher priority that only the dispatcher may take.
+ * It takes no lock of a limit, because no count rises: B gets the slots that A had in its pool, and A's place in its
+ * run. The dispatcher handles what would raise a count: another pool, a run that could be full, a limit of the task. It
+ * handles everything when the candidate of highest priority is one that only it may take.
  *
- * An answer that is lost is not: the worker reports the end of A again, and gets what was handed over with it (`given_by`).
+ * A lost answer is safe: the worker reports the end of A again, and receives the attempt that was handed over
+ * (`given_by`).
  */
 import { randomUUID } from 'node:crypto';
 import { isOccupying } from '@svc/spec/states.ts';
@@ -27,24 +27,28 @@ import type { Candidate, OwnRun, PoolRoom, RunRoom, StartFor } from '../sql/clai
 import type { PlannedStart } from '../sql/instance-columns.ts';
 import { perRunLimit, startsFromTrigger, taskOfRunKey } from './candidates.ts';
 
-/** The end of an attempt, with the worker that would go on. */
+/** The end of an attempt, with the worker that would continue. */
 export type FinishedAttempt = { attemptId: string } & Pick<FinishingWorker, 'hostname' | 'mayRun' | 'readStartFacts'>;
 
-/** What is known of the pools and runs in which attempts have ended, as of before their ends. */
+/** What is known about the pools and runs of the ended attempts, as of before their ends. */
 export type Look = {
   pools: readonly PoolRoom[];
   runs: ReadonlyMap<number, RunRoom>;
-  /** Stored as scheduled. */
+  /** Instances that were stored as scheduled before these ends. */
   candidates: readonly Candidate[];
 };
 
 /**
- * Ends at the same time, here and in other processes, see the same: there has to be more than one to choose from, and at random
- * among equals. And what suits a worker that may run only some may stand behind what does not.
+ * How many more candidates to read than there are free slots. Simultaneous ends, here and in other processes, read the
+ * same candidates, so each chooses at random among equals. A worker that may run only some DAGs may need one further
+ * back.
  */
 const LOOK_FURTHER = 20;
 
-/** Sent at once, behind the locks of the runs. The pools are those of the tasks by the versions of the attempts, as far as known. */
+/**
+ * Sends its statements before its first await, after the locks of the runs. The versions of the attempts say which
+ * pools their tasks have, as far as this process knows the versions.
+ */
 export async function lookForNext(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -79,30 +83,32 @@ export const NOTHING_SEEN: Look = { pools: [], runs: new Map(), candidates: [] }
 const instanceKey = (row: { tenant_id: string; run: number; task_id: string; map_index: number }): string =>
   `${taskOfRunKey(row)}/${row.map_index}`;
 
-/** A run in which attempts have ended, planned and not yet written. Its row is locked. */
+/** A run in which attempts have ended, planned but not yet written. Its row is locked. */
 export type EndedIn = {
   run: RunRow;
   graph: DagGraph;
   isHoldingBack: boolean;
-  /** Rows that planning has scheduled here. */
+  /** Rows that planning has scheduled in this transaction. */
   scheduled: readonly InstanceRow[];
-  /** As they were when their attempts had ended: each gives back what it held. */
+  /** The rows after the ends of their attempts: each gives back what it held. */
   ended: readonly InstanceRow[];
 };
 
 type Next = Candidate & { starts: StartFor; row?: InstanceRow };
 
 export type NextChoice = {
-  /** Each for the first of the finished attempts whose worker may run it. */
+  /** Each is for the first of the finished attempts whose worker may run it. */
   chosen: readonly Next[];
   finished: readonly FinishedAttempt[];
-  /** Slots in the run that came free and were not taken again. */
+  /** Slots of the run that became free and were not taken again. */
   freeIn(run: number): number;
-  /** There may be more to claim than was chosen. */
+  /** True when there may be more to claim than was chosen. */
   hasMore: boolean;
 };
 
-/** What takes the places of the attempts that have ended, in the order of priority; of equal ones, those of their own runs first. */
+/**
+ * Chooses the instances that replace the ended attempts, by priority. Among equals, those of the same runs come first.
+ */
 export function chooseNext(
   graphs: DagGraphs,
   look: Look,
@@ -119,7 +125,7 @@ export function chooseNext(
     const next = instanceOf(candidate);
     const place = free.findIndex(({ mayRun }) => mayRun?.(next) ?? true);
     const worker = free[place];
-    if (!worker) continue; // for workers of another kind
+    if (!worker) continue; // only workers of another kind may run it
     const verdict = judge(candidate, { rooms, look, work: own.get(candidate.run), graphs });
     if (verdict === 'stop') break;
     if (verdict === 'skip') continue;
@@ -145,7 +151,7 @@ function inOrder({ candidates }: Look, works: readonly EndedIn[]): Seen[] {
       row,
     })),
   );
-  // A row that was scheduled before and is changed here is in both, and newer here.
+  // A row that was scheduled before and changed here is in both lists. The changed row is newer.
   const byKey = new Map([...candidates, ...planned].map((row): [string, Seen] => [instanceKey(row), row]));
   const own = new Set(works.map(({ run }) => run.id));
   return [...byKey.values()]
@@ -161,7 +167,7 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 type Rooms = ReturnType<typeof roomsOf>;
 
-/** What may be taken again of what came free: not what was too much already. */
+/** The slots that may be taken again. Slots above the limit are not given out again. */
 function roomsOf(look: Look, works: readonly EndedIn[]) {
   const pools = new Map<string, number>(
     look.pools.map((pool) => [poolKey(pool), pool.has_limit ? Math.min(0, pool.free) : Infinity]),
@@ -170,7 +176,7 @@ function roomsOf(look: Look, works: readonly EndedIn[]) {
   for (const { run, graph, ended } of works) {
     for (const row of ended) {
       const room = pools.get(poolKey(row));
-      // In some pools, one that is deferred keeps its slots: that is for a claim to know.
+      // In some pools a deferred instance keeps its slots. Only a claim knows which.
       if (room !== undefined && row.state !== 'deferred') pools.set(poolKey(row), room + row.pool_slots);
     }
     const active = look.runs.get(run.id)?.active ?? 0;
@@ -186,7 +192,7 @@ function roomsOf(look: Look, works: readonly EndedIn[]) {
   };
 }
 
-/** `skip`: there is no room for it; `stop`: it comes first, and only a claim may take it. */
+/** `skip`: there is no room for it. `stop`: it comes first, and only a claim may take it. */
 function judge(
   candidate: Seen,
   { rooms, look, work, graphs }: { rooms: Rooms; look: Look; work: EndedIn | undefined; graphs: DagGraphs },
@@ -196,7 +202,7 @@ function judge(
   if (candidate.is_paused || look.runs.get(candidate.run)?.is_held === true) return 'skip';
   if (!graph || startsFromTrigger(candidate, graph) || (candidate.row && candidate.is_going_on)) return 'stop';
   if (candidate.max_active_tis_per_dag !== null || perRunLimit(candidate, graph) !== null) return 'stop';
-  if (work && !look.runs.has(work.run.id)) return 'stop'; // whether it is held is not known
+  if (work && !look.runs.has(work.run.id)) return 'stop'; // it is not known whether the run is held
   if (!work && graph.isBound) return 'stop';
   if (work?.isHoldingBack && rooms.freeIn(work.run.id) < 1) return 'skip';
   return rooms.ofPool(candidate) < candidate.pool_slots ? 'skip' : 'take';
@@ -208,13 +214,16 @@ export type StartedNext = {
   startFacts: readonly unknown[] | undefined;
 };
 
-/** Of the chosen, those that planning has just scheduled: written with the other changes of their runs. */
+/** The chosen rows that planning has just scheduled. Their starts are written with the other changes of their runs. */
 export const plannedStarts = ({ chosen }: Pick<NextChoice, 'chosen'>): PlannedStart[] =>
   chosen.flatMap(({ row, starts }) =>
     row ? [{ row, attemptId: randomUUID(), givenBy: starts.givenBy, hostname: starts.hostname }] : [],
   );
 
-/** Sent at once: the starts of the others, and what the workers must be told. `known`: the runs that are locked here. */
+/**
+ * Starts the chosen rows that were stored before, and reads the data for the workers. Sends its statements before its
+ * first await. `known`: the runs that are locked here.
+ */
 export async function startNext(
   trx: SharedDb,
   { chosen, finished }: Pick<NextChoice, 'chosen' | 'finished'>,
@@ -243,7 +252,7 @@ const instanceOf = (candidate: Candidate): NextInstance => ({
   executor: candidate.executor,
 });
 
-/** The runs of these rows, those that are not known read now. */
+/** Returns the runs of these rows, and reads those that are not known. */
 async function completeRuns(
   trx: SharedDb,
   rows: readonly { tenant_id: string; run: number }[],
@@ -255,13 +264,14 @@ async function completeRuns(
   return new Map([...known, ...(await loadRuns(trx, refs))]);
 }
 
-/** Started with the commit: what each worker goes on with, by the id of the attempt it has ended. */
+/** The attempts that the commit has started for the workers, by the id of the attempt that each worker has ended. */
 export function handedOver(
   { chosen }: Pick<NextChoice, 'chosen'>,
   started: StartedNext,
 ): ReadonlyMap<string, HandedOver> {
   const byEnded = byEndedAttempt(started.rows, started.runs);
-  // The facts are in the order of the choice, which is not that of the workers: some may not run everything.
+  // The facts are in the order of the choice. That is not the order of the workers, because some may not run
+  // everything.
   for (const [index, { starts }] of chosen.entries()) {
     const next = byEnded.get(starts.givenBy);
     if (next && started.startFacts) next.startFacts = started.startFacts[index];
@@ -269,7 +279,7 @@ export function handedOver(
   return byEnded;
 }
 
-/** What was handed over with the end of these attempts and has not ended itself. */
+/** Finds the attempts that were handed over with these ends and have not ended. */
 export async function findHandedOver(
   trx: SharedDb,
   ended: readonly string[],
@@ -279,7 +289,7 @@ export async function findHandedOver(
   return byEndedAttempt(rows, await completeRuns(trx, rows, new Map()));
 }
 
-/** Whether the row has given back the place in its run that its attempt had. */
+/** True when the row has given back the place that its attempt had in the run. */
 export const hasGivenBack = ({ state }: InstanceRow): boolean => !isOccupying(state);
 
 const byEndedAttempt = (

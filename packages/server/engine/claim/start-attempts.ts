@@ -1,9 +1,9 @@
 /**
- * From `queued` to `running`, for a set of attempts: one statement, and one for their runs.
+ * From `queued` to `running`, for a batch of attempts: one statement, and one for their runs.
  *
- * The runs are not locked here, so nothing may be waited for while rows are held: whoever has the lock of a run takes its rows
- * one after another as planning asks for them, and would wait in a circle with a set that waits. A row that somebody holds is
- * left out of the set, and waited for alone.
+ * The runs are not locked here, so this transaction must not wait while it holds rows. A transaction with the lock of a
+ * run takes the rows of the run one after another, as planning asks for them. If a batch waited for rows as well, the
+ * two could deadlock. A row that another transaction holds is therefore left out of the batch and awaited alone.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
@@ -28,14 +28,14 @@ export async function startAttempts(
 
 const STOP: StartAnswer = { kind: 'stop', reason: 'the attempt is no longer the current one' };
 
-/** Those that run now, by the ids of their attempts. */
+/** Starts the attempts that can start now. Returns the answers by attempt id. */
 async function startSet(
   db: Database,
   starts: readonly WantedStart[],
   { waits = false, ...plans }: { waits?: boolean; keepsPlans?: boolean },
 ): Promise<Map<string, StartAnswer>> {
   const refs = starts.map(({ ref }) => ref);
-  // All in one round trip. The one change is complete in itself, so it may go with the beginning.
+  // Everything takes one round trip. The one change is complete in itself, so it may be sent together with `begin`.
   const [rows, runs, facts] = await inPipelinedTransaction(db.shared, beginning(plans), async (tx) => {
     if (waits) void tx.send(lockInstances(tx.db, refs));
     return tx.commitWith(startQueuedAttempts(tx.db, starts), loadRuns(tx.db, refs), readFacts(tx.db, starts));
@@ -52,7 +52,7 @@ async function startSet(
   );
 }
 
-/** What their workers must be told, by the ids of the attempts. Sent at once. */
+/** Reads what the workers need, by attempt id. Sends its statements before its first await. */
 async function readFacts(trx: SharedDb, starts: readonly WantedStart[]): Promise<Map<string, unknown>> {
   const wanted = starts.filter(({ ref, worker }) => worker.readStartFacts && isKnown(ref));
   const read = wanted[0]?.worker.readStartFacts;

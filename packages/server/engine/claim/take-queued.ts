@@ -1,11 +1,11 @@
-/** Chosen instances become attempts, to be carried to a worker. */
+/** Turns chosen instances into attempts that can be dispatched. */
 import type { SharedDb } from '../../db/database.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import { queueInstances } from '../sql/claims.ts';
 import type { Candidate } from '../sql/claims.ts';
 import { taskOfRunKey } from './candidates.ts';
 
-/** Those that another transaction holds at this moment are left out. */
+/** Leaves out instances that another transaction holds. */
 export async function takeQueued(trx: SharedDb, chosen: readonly Candidate[]): Promise<Attempt[]> {
   const rows = await queueInstances(trx, chosen);
   const byKey = new Map(chosen.map((row) => [`${taskOfRunKey(row)}/${row.map_index}`, row]));

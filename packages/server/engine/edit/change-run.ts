@@ -1,4 +1,4 @@
-/** What people do to a whole run: mark it, put it back in the queue, delete it. Each under the lock of the run's row. */
+/** What people do to a whole run: mark it, queue it again, delete it. Each function holds the lock of the run's row. */
 import { nowIso } from '@svc/spec/clock.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { ImportedRunError, isImported } from '../../db/imports/imported-version.ts';
@@ -14,7 +14,9 @@ import { endRunAs } from '../runs/end-run.ts';
 
 export type MarkableRunState = 'queued' | 'success' | 'failed';
 
-/** Null when the run is gone. Throws for one that was imported. What is in that state already stays as it is. */
+/**
+ * Returns null when the run no longer exists. Throws for an imported run. Changes nothing when the run has this state.
+ */
 export async function markRun(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -25,7 +27,7 @@ export async function markRun(
   if (isImported(run)) throw new ImportedRunError([run.run_id]);
   if (run.state === input.state) return noEffects();
   if (input.state !== 'queued') return endRunAs(trx, graphs, run, { state: input.state, cause: 'marked_failed' });
-  // A running run has left the queue already and would leave it again at once.
+  // A running run has left the queue and would leave it again at once.
   if (run.state === 'running') return noEffects();
   await requeueRun(trx, input);
   const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
@@ -36,7 +38,7 @@ export async function markRun(
 
 export type Deletion = { kind: 'deleted'; effects: RunEffects } | { kind: 'running' } | { kind: 'gone' };
 
-/** With its instances, values and history. Attempts that are left over from before it was queued anew are told to stop. */
+/** Deletes the run with its instances, values and history. Attempts from before it was queued again are stopped. */
 export async function deleteRun(trx: SharedDb, ref: RunRef): Promise<Deletion> {
   const [run] = await lockRuns(trx, [ref]);
   if (!run) return { kind: 'gone' };

@@ -1,4 +1,4 @@
-/** Clears in one run or in many: first what it would be, then run by run, each in a transaction of its own. */
+/** Clears in one run or in many: first a preview, then run by run, each in a transaction of its own. */
 import { isFailure } from '@svc/spec/states.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb, TenantDb } from '../../db/database.ts';
@@ -11,7 +11,10 @@ import { findSelected, refuseImported, selectToClear } from './select-instances.
 import type { InstanceOfRun } from '../../db/task-instances/task-instances.ts';
 import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
-/** What a clear of these runs would be about now, by run, task and map index. Changes nothing, locks nothing. */
+/**
+ * Returns the instances that a clear of these runs would change now, by run, task and map index. Changes and locks
+ * nothing.
+ */
 export const previewClear = (
   db: SharedDb,
   tools: EditTools,
@@ -21,7 +24,7 @@ export const previewClear = (
   return findSelected(db, tools, {
     ...input,
     onLatestVersion: options.onLatestVersion,
-    // What is not in the graph cannot run again.
+    // A task that is not in the graph cannot run again.
     select: (blueprint) =>
       new Map([...selectToClear(blueprint, options.tasks, options)].filter(([taskId]) => blueprint.tasks.has(taskId))),
     wanted: (state) => !options.onlyFailed || isFailure(state),
@@ -30,15 +33,18 @@ export const previewClear = (
 
 export type ClearOutcome =
   | { kind: 'cleared'; instances: InstanceOfRun[] }
-  /** Nothing was changed in this run; runs with smaller ids were cleared. */
+  /** Nothing was changed in this run. Runs with smaller ids were cleared. */
   | { kind: 'running'; run: number; keys: KeyInRun[]; clearedBefore: number };
 
 export type ClearTools = EditTools & {
-  /** After each commit. */
+  /** Called after each commit. */
   applyEffects(effects: RunEffects): void;
 };
 
-/** In the order of the runs' ids. `whenCleared` is called within the transaction: reads and writes of its own belong to it. */
+/**
+ * Clears the runs in the order of their ids. `whenCleared` is called within the transaction, which contains its reads
+ * and writes.
+ */
 export async function clearRuns(
   db: Database,
   tools: ClearTools,
@@ -71,7 +77,7 @@ export async function clearRuns(
     if (outcome.kind === 'running') {
       return { kind: 'running', run: run.id, keys: outcome.keys, clearedBefore: instances.length };
     }
-    if (outcome.kind === 'no_such_run') continue; // deleted meanwhile
+    if (outcome.kind === 'no_such_run') continue; // deleted in the meantime
     tools.applyEffects(outcome.effects);
     instances.push(...outcome.keys.map((key) => ({ ...key, run: run.id })));
   }

@@ -1,4 +1,4 @@
-/** What clearing does to instances; what it means for their run is in clear.ts. */
+/** What clearing does to instances. What it means for their run is in clear.ts. */
 import { deleteOutputs, resetInstances } from '../sql/run-edits.ts';
 import { keepClearedTries } from '../sql/try-history.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -6,7 +6,7 @@ import { keyOf, move, supersede } from './edit-run.ts';
 import type { OpenRun } from './edit-run.ts';
 import { collapseTasks, columnsFromSpec } from './rebuild-instances.ts';
 
-/** The rows are locked. Answers with the tasks whose waiting instances have to be counted anew. */
+/** Clears rows that are locked. Returns the tasks whose waiting instances must be counted again. */
 export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Promise<Set<string>> {
   const { trx, ref, graph } = open;
   const keys = rows.map(keyOf);
@@ -40,6 +40,6 @@ export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Pr
   return new Set([...cleared, ...children]);
 }
 
-/** A try that was handed out and has not started was none: its number is free. */
+/** A try that was handed out but never started does not count: its number is free. */
 const triesOf = (row: InstanceRow): number =>
   row.state === 'queued' && row.first_poke_at === null ? Math.max(0, row.try_number - 1) : row.try_number;

@@ -1,12 +1,12 @@
 /**
  * Clearing: instances lose their state, and what was finished runs again.
  *
- *   any state ──▶ null      the try that ran is kept as history; its values and rendered fields are gone
- *   queued, running         the attempt is superseded: its word counts no more, and its agent is told to stop
- *   expanded, and what it was expanded over is cleared too ──▶ one instance at -1 again, expanded anew when the time comes
+ *   any state ──▶ null      the try that ran becomes history; its values and rendered fields are deleted
+ *   queued, running         the attempt is superseded: its reports no longer count, and its agent is told to stop
+ *   expanded, and its input is cleared too ──▶ one instance at -1 again, which is expanded again later
  *   finished run ──▶ queued ──▶ running as soon as max_active_runs allows (with `resetRun`)
  *
- * One transaction per run; nothing of a run is changed when one of its instances must not be.
+ * Each run has a transaction of its own. If one instance of a run must not be cleared, nothing in the run changes.
  */
 import { isFailure } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -24,15 +24,15 @@ import { isSelected, selectToClear } from './select-instances.ts';
 import type { InstanceChoice, Relatives } from './select-instances.ts';
 
 export type ClearOptions = Relatives & {
-  /** Null: every task. None: nothing but what the newest version has and the run has not (with `onLatestVersion`). */
+  /** Null: every task. Empty, with `onLatestVersion`: only tasks of the newest version that the run lacks. */
   tasks: readonly InstanceChoice[] | null;
-  /** Only what failed, or could not run because of a failure. */
+  /** Clears only what failed, or could not run because of a failure. */
   onlyFailed: boolean;
-  /** Open a finished run again. Without it, what was cleared is never scheduled. */
+  /** Reopens a finished run. Without it, the cleared instances are never scheduled. */
   resetRun: boolean;
-  /** Bind the run to the DAG's newest version. */
+  /** Binds the run to the newest version of the DAG. */
   onLatestVersion: boolean;
-  /** Clear nothing of a run in which one of them is running. */
+  /** Clears nothing in a run in which one of the instances is running. */
   preventRunning: boolean;
 };
 
@@ -41,13 +41,13 @@ export type ClearedRun =
   | { kind: 'running'; keys: KeyInRun[] }
   | { kind: 'no_such_run' };
 
-/** Within a transaction of the caller's; afterwards, when committed, the scheduler wants to hear of the effects. */
+/** Runs within the caller's transaction. After the commit the caller passes the effects to the scheduler. */
 export async function clearRun(
   trx: SharedDb,
   tools: EditTools,
   ref: RunRef & { dagId: string },
   options: ClearOptions & {
-    /** Called when the instances show that they were cleared, before anything follows from it. */
+    /** Called when the instances are cleared, before planning. */
     whenCleared?: (keys: readonly KeyInRun[]) => Promise<void>;
   },
 ): Promise<ClearedRun> {
@@ -64,7 +64,7 @@ export async function clearRun(
     const running = rows.filter((row) => row.state === 'running').map(keyOf);
     if (running.length > 0) return { kind: 'running', keys: running };
   }
-  // A version that shares no task with the one before has nothing to clear, and all of it to run.
+  // A version that shares no task with the one before has nothing to clear, and all of its tasks run.
   const isWhole = options.tasks === null && !options.onlyFailed;
   if (keys.length === 0 && !(isRebound && (isWhole || options.tasks?.length === 0))) {
     return { kind: 'cleared', keys, effects: noEffects() };

@@ -1,6 +1,6 @@
 /**
- * A backfill comes into being: in one transaction, under the lock of the DAG's row, all its runs are queued. Dates without a
- * run get one; finished runs that are to run again are cleared. Which of them start is decided in runs/backfills.ts.
+ * Creates a backfill: one transaction under the lock of the DAG's row queues all its runs. Dates without a run get one,
+ * and finished runs that must run again are cleared. runs/backfills.ts decides which of them start.
  */
 import { instantToIso } from '@svc/spec/timetables/instant.ts';
 import { runIdFor } from '@svc/spec/timetables/run-id.ts';
@@ -25,17 +25,17 @@ import { lockDagRow } from '../sql/dag-rows.ts';
 import { clearRun } from './clear.ts';
 import type { EditTools } from './edit-run.ts';
 
-/** Clearing takes some milliseconds a run, and all of them happen before the caller has its answer. */
+/** Clearing takes some milliseconds per run, and all of it happens before the caller has its answer. */
 const MAX_REPROCESSED = 1_000;
 
-/** In one statement: the text of ten thousand would hold up everybody for 40 ms. */
+/** Runs per statement. The text of a statement for ten thousand runs would block the event loop for 40 ms. */
 const RUNS_AT_ONCE = 2_000;
 
 export type CreatedBackfill =
   | { kind: 'created'; backfillId: number; effects: RunEffects[] }
   | Exclude<BackfillPlan, { kind: 'planned' }>;
 
-/** Within a transaction of the caller's. Afterwards, when committed, the backfill wants to be advanced. */
+/** Runs within the caller's transaction. After the commit the caller advances the backfill. */
 export async function createBackfill(
   trx: SharedDb,
   tools: EditTools,
@@ -85,7 +85,7 @@ const newRun = (info: RunInfo) => {
   };
 };
 
-/** A finished run once more, as one of the backfill's: cleared whole and queued. */
+/** Runs a finished run again as part of the backfill: clears all of it and queues it. */
 async function reprocessRun(
   trx: SharedDb,
   tools: EditTools,
@@ -99,7 +99,8 @@ async function reprocessRun(
 ): Promise<RunEffects> {
   const { key, run, conf, user, onLatestVersion } = input;
   const { tenantId, dagId, backfillId } = key;
-  await assignToBackfill(trx, { tenantId, run, backfillId, conf, user }); // first: a run that is a backfill's does not start by itself
+  // first, because a run of a backfill does not start on its own
+  await assignToBackfill(trx, { tenantId, run, backfillId, conf, user });
   const cleared = await clearRun(
     trx,
     tools,

@@ -1,8 +1,8 @@
 /**
- * A run while a person changes it: one transaction, the locks in the order everybody takes them (the DAG's row, the run's
- * row, its instances), and at the end what follows from the change.
+ * A run while a person changes it: one transaction, which takes the locks in the usual order (the DAG's row, the run's
+ * row, its instances) and ends with what follows from the change.
  *
- *   openRun ─▶ instances are reset, marked, deleted ─▶ counters of what waits are made anew ─▶ closeRun
+ *   openRun ─▶ instances are reset, marked, deleted ─▶ counters of waiting instances are counted again ─▶ closeRun
  *                                                                      a running run is planned, a reopened one started
  */
 import { isRunFinished } from '@svc/spec/states.ts';
@@ -40,27 +40,27 @@ export type OpenRun = {
   readonly trx: SharedDb;
   readonly tools: EditTools;
   readonly ref: RunRef;
-  /** Changed as the edit goes on; written at the end. */
+  /** Changed during the edit and written at the end. */
   readonly run: RunRow;
   graph: DagGraph;
   readonly counts: StateCounts;
   readonly liveBefore: number;
   readonly now: string;
-  /** Attempts whose word counts no more. */
+  /** Attempts whose reports no longer count. */
   readonly superseded: string[];
   /** Tasks of which an instance gave up its slot. */
   readonly freed: Set<string>;
-  /** It was finished, and begins anew. */
+  /** True when the run was finished and starts again. */
   isReopened: boolean;
 };
 
-/** Undefined when there is no such run (any more). */
+/** Returns undefined when the run does not exist. */
 export async function openRun(
   trx: SharedDb,
   tools: EditTools,
   ref: RunRef & { dagId: string },
 ): Promise<(OpenRun & { newestVersion: number }) | undefined> {
-  // The DAG's row first: whether a reopened run may start is counted under its lock.
+  // Locks the DAG's row first: its lock protects the count that decides whether a reopened run may start.
   const newestVersion = await lockNewestVersion(trx, ref);
   const [run] = await lockRuns(trx, [{ tenantId: ref.tenantId, run: ref.run }]);
   if (newestVersion === undefined || !run) return undefined;
@@ -83,7 +83,7 @@ export async function openRun(
 export const graphOf = (trx: SharedDb, { graphs }: EditTools, run: RunRow, versionNumber: number): Promise<DagGraph> =>
   graphs.get(trx, { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber });
 
-/** Notes that a row goes from its state to another; `absent` before it is made or after it is deleted. */
+/** Counts the move of a row from one state to another. `absent`: before it is created or after it is deleted. */
 export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskStateOrNone | 'absent'): void {
   const { counts } = open;
   if (from !== 'absent') {
@@ -94,7 +94,7 @@ export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskSt
   if (to !== 'absent') counts[countedAs(to)] = (counts[countedAs(to)] ?? 0) + 1;
 }
 
-/** The attempt of a row that is taken from it; what waited for its slot may have it. */
+/** Takes the attempt from a row and frees its slot for instances that wait. */
 export function supersede(open: OpenRun, row: InstanceRow): void {
   if (row.state !== 'queued' && row.state !== 'running' && row.state !== 'restarting' && row.state !== 'deferred')
     return;
@@ -103,8 +103,8 @@ export function supersede(open: OpenRun, row: InstanceRow): void {
 }
 
 /**
- * Makes the counters of all instances without a state anew, of the given tasks; answers with those instances. `asBefore`:
- * states that planning will be told of by itself, and that must not be counted here as well.
+ * Counts the upstream of the stateless instances of these tasks again, and returns the instances. `asBefore`: states
+ * that planning will count, and that must not be counted here as well.
  */
 export async function recount(
   open: OpenRun,
@@ -144,20 +144,23 @@ export async function recount(
 
 export const keyOf = (row: InstanceRow): KeyInRun => ({ taskId: row.task_id, mapIndex: row.map_index });
 
-/** Looked at again: planning finds out by itself which of them may run. */
+/** Events that make planning judge these instances again. */
 export const checksOf = (keys: readonly KeyInRun[]): PlanEvent[] =>
   keys.map(({ taskId, mapIndex }) => ({ kind: 'check', taskId, mapIndex }));
 
 export const keyText = ({ taskId, mapIndex }: KeyInRun): string => `${mapIndex}/${taskId}`;
 
-/** A finished run waits for a slot among the DAG's runs again, as a new one would; it keeps the time it first started. */
+/**
+ * Queues a finished run again. Like a new run, it waits for a slot among the runs of its DAG. It keeps the time of its
+ * first start.
+ */
 export function reopen(open: OpenRun): void {
   if (!isRunFinished(open.run.state)) return;
   open.isReopened = true;
   Object.assign(open.run, { state: 'queued', queued_at: open.now, end_date: null, timeout_at: null });
 }
 
-/** Writes the run and lets it go on. */
+/** Writes the run and resumes it. */
 export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {
   const { trx, ref, run, counts } = open;
   Object.assign(run, { state_counts: counts });
@@ -165,7 +168,7 @@ export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Pro
   const deadline = open.isReopened ? await remakeDeadlines(trx, run, open.graph.spec.dag.deadlines) : null;
   const effects = withDeadline(await goOn(open, events), deadline);
   if (open.freed.size > 0) {
-    effects.hasScheduled = true; // a slot came free
+    effects.hasScheduled = true; // a slot became free
     await releaseLimits(open);
   }
   const { max_active_tasks: limit } = open.graph.spec.dag;
@@ -186,7 +189,10 @@ async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEff
   return fresh ? startRun(trx, tools.graphs, fresh) : noEffects();
 }
 
-/** As for a new run: not of a paused DAG, not above max_active_runs, not before its time. Backfills start theirs. */
+/**
+ * The rules for a new run: its DAG is not paused, max_active_runs has room, and its time has come. Backfills start
+ * their own runs.
+ */
 async function mayStart(trx: SharedDb, run: RunRow): Promise<boolean> {
   if (run.backfill_id !== null || run.run_after > nowIso()) return false;
   const key = { tenantId: run.tenant_id, dagId: run.dag_id };
@@ -195,7 +201,7 @@ async function mayStart(trx: SharedDb, run: RunRow): Promise<boolean> {
   return (await countRunning(trx, key)) < dag.max_active_runs;
 }
 
-/** Instances that waited for a slot of these very tasks. */
+/** Releases instances that waited for a slot of these tasks. */
 async function releaseLimits({ trx, run, graph, freed }: OpenRun): Promise<void> {
   const limited = [...freed].filter((taskId) => {
     const policy = graph.blueprint.tasks.get(taskId)?.spec.policy;

@@ -1,4 +1,4 @@
-/** Marks in one run or in many: first what it would be, then run by run, each in a transaction of its own. */
+/** Marks in one run or in many: first a preview, then run by run, each in a transaction of its own. */
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb, TenantDb } from '../../db/database.ts';
 import type { ClearTools } from './clear-many.ts';
@@ -11,7 +11,7 @@ import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
 type MarkInput = { tenantId: string; dagId: string; runs: readonly RunKey[]; options: MarkOptions };
 
-/** The instances that are in another state. Changes nothing, locks nothing. */
+/** Returns the instances that have another state. Changes and locks nothing. */
 export const previewMark = (db: SharedDb, tools: EditTools, input: MarkInput): Promise<FoundInstance[]> =>
   findSelected(db, tools, {
     ...input,
@@ -20,7 +20,7 @@ export const previewMark = (db: SharedDb, tools: EditTools, input: MarkInput): P
     wanted: (state) => state !== input.options.state,
   });
 
-/** In the order of the runs' ids. `whenMarked` is called within the transaction, after what follows from the mark. */
+/** Marks the runs in the order of their ids. `whenMarked` is called within the transaction, after planning. */
 export async function markRuns(
   db: Database,
   tools: ClearTools,
@@ -38,7 +38,7 @@ export async function markRuns(
   for (const run of runs.toSorted((a, b) => a.id - b.id)) {
     const effects = await db.shared.transaction().execute(async (trx) => {
       const outcome = await markInRun(trx, tools, { tenantId, dagId, run: run.id }, options);
-      if (outcome.kind === 'no_such_run') return undefined; // deleted meanwhile
+      if (outcome.kind === 'no_such_run') return undefined; // deleted in the meantime
       const marked = outcome.keys.map((key) => ({ ...key, run: run.id }));
       const cleared = outcome.cleared.map((key) => ({ ...key, run: run.id }));
       if (marked.length > 0) await whenMarked?.(scopedToTenant(trx, tenantId), run, { marked, cleared });

@@ -1,11 +1,11 @@
 /**
  * Marking: a person says how instances ended.
  *
- *   any other state ──▶ success | failed | skipped      an attempt under way is superseded, and its agent told to stop
- *   failed, upstream_failed after a marked task ──▶ null    they are judged anew, as after a clear
+ *   any other state ──▶ success | failed | skipped      an active attempt is superseded, and its agent is told to stop
+ *   failed, upstream_failed after a marked task ──▶ null    they are judged again, as after a clear
  *
- * A run whose instances were cleared by that is opened again; one that is running goes on from what was marked. Otherwise
- * the state of a finished run stays as it is. One transaction per run.
+ * A run in which instances were cleared this way is reopened. A running run continues from the marked instances.
+ * Otherwise a finished run keeps its state. Each run has a transaction of its own.
  */
 import { failureColumns } from '@svc/spec/failure-causes.ts';
 import { isFinished } from '@svc/spec/states.ts';
@@ -28,12 +28,12 @@ export type MarkableState = 'success' | 'failed' | 'skipped';
 
 export type MarkOptions = Relatives & { tasks: readonly InstanceChoice[]; state: MarkableState };
 
-/** `keys`: those that were in another state. */
+/** `keys`: the instances that had another state. */
 export type MarkedRun =
   | { kind: 'marked'; keys: KeyInRun[]; cleared: KeyInRun[]; effects: RunEffects }
   | { kind: 'no_such_run' };
 
-/** Within a transaction of the caller's; afterwards, when committed, the scheduler wants to hear of the effects. */
+/** Runs within the caller's transaction. After the commit the caller passes the effects to the scheduler. */
 export async function markInRun(
   trx: SharedDb,
   tools: EditTools,
@@ -64,7 +64,8 @@ export async function markInRun(
   if (failed.length > 0) reopen(open);
   for (const taskId of neighboursOf(open, keys)) touched.add(taskId);
 
-  // Planning tells their children of those that end here; what had ended before is only counted in another way.
+  // Planning counts instances that end here for their children. Instances that had ended before are counted again by
+  // `recount`.
   const ending = wasRunning ? rows.filter((row) => !isFinished(row.state)) : [];
   const asBefore = new Map(ending.map((row) => [keyText(keyOf(row)), row.state]));
   const waiting = await recount(open, touched, asBefore);
@@ -83,7 +84,7 @@ async function failedAfter(open: OpenRun, marked: readonly KeyInRun[]): Promise<
   return rows.filter((row) => !isMarked.has(keyText(keyOf(row))));
 }
 
-/** Tasks whose instances look at these: their children, and what stands in the scope of a setup. */
+/** Tasks whose instances depend on these: their children, and the tasks in the scope of a setup. */
 function neighboursOf(open: OpenRun, keys: readonly KeyInRun[]): string[] {
   return [...new Set(keys.map((key) => key.taskId))].flatMap((taskId) => {
     const task = open.graph.blueprint.tasks.get(taskId);
@@ -91,7 +92,7 @@ function neighboursOf(open: OpenRun, keys: readonly KeyInRun[]): string[] {
   });
 }
 
-/** depends_on_past: the same tasks in the next run may be waiting for these. */
+/** depends_on_past: the same tasks of the next run may wait for these. */
 function tellNextRun({ run, graph }: OpenRun, keys: readonly KeyInRun[], effects: RunEffects): void {
   if (!graph.pastMatters) return;
   const taskIds = [...new Set(keys.map((key) => key.taskId))];
@@ -100,7 +101,7 @@ function tellNextRun({ run, graph }: OpenRun, keys: readonly KeyInRun[], effects
 
 export type DeletedInstance = { kind: 'deleted'; effects: RunEffects } | { kind: 'no_such_instance' };
 
-/** With its history and its values. What comes after it does not wait for it any more. */
+/** Deletes the instance with its history and values. Its children no longer wait for it. */
 export async function deleteInRun(
   trx: SharedDb,
   tools: EditTools,

@@ -1,9 +1,9 @@
 /**
- * A run that is bound to another version gets the instances of that version:
+ * Gives a run that is bound to another version the instances of that version:
  *
  *   tasks it did not have      ──▶ instances without a state
- *   tasks that are gone        ──▶ removed, unless they are finished and only a part of the run runs again: what happened stays
- *   mapped in another way      ──▶ new instances, when something of the task was cleared; then all of it runs again
+ *   tasks that are gone        ──▶ removed; finished ones stay if only a part of the run runs again
+ *   mapped in another way      ──▶ new instances if something of the task was cleared; then all of it runs again
  *   everything else            ──▶ stays; what is finished keeps the version it ran with
  */
 import { isFinished } from '@svc/spec/states.ts';
@@ -18,7 +18,9 @@ import type { PlannedTask } from '../plan/blueprint.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import { addInstances, collapseTasks, readRows, replaceInstances } from './rebuild-instances.ts';
 
-/** `open.graph` is the new version's; `cleared` are the instances that were cleared before; `isWhole`: all of them. */
+/**
+ * `open.graph` belongs to the new version. `cleared`: the instances that were cleared before. `isWhole`: these are all.
+ */
 export async function rebindVersion(
   open: OpenRun,
   cleared: readonly KeyInRun[],
@@ -61,7 +63,10 @@ async function removeGone(open: OpenRun, taskIds: readonly string[], isWhole: bo
   await markInstancesAs(open.trx, open.ref, { keys, state: 'removed', failureReason: null });
 }
 
-/** The instances it must have whatever other tasks return; null: one, until they have returned something. */
+/**
+ * The map indexes that the task has regardless of other tasks. Null: one instance until those tasks have returned a
+ * value.
+ */
 const literalIndexes = (task: PlannedTask): number[] | null => {
   if (!task.isMapped) return [-1];
   if (task.literalLength === null) return null;
@@ -83,7 +88,7 @@ async function reshape(open: OpenRun, tasks: readonly PlannedTask[]): Promise<vo
     open.trx,
     misshapen.map(({ task }) => ({ ...open.ref, taskId: task.taskId })),
   );
-  // Cleared ones have no state and nothing left to clear: clearing them again changes nothing.
+  // A cleared row has no state, so clearing it again changes nothing.
   await clearRows(open, rows);
   const after = await readRows(
     open,

@@ -1,6 +1,6 @@
 /**
- * Instances that are made anew in a run that has them already: a mapped task that is to be expanded over another value, a
- * task that a new version changed. Their tries go on: the numbers name their history and their logs.
+ * Replaces instances in a run that has them already: those of a mapped task that must be expanded over another value,
+ * or of a task that a new version changed. Their try numbers continue, because these name their history and logs.
  */
 import { NO_FAILURE } from '@svc/spec/failure-causes.ts';
 import type { ClearedInstance, NewInstance } from '../sql/instance-columns.ts';
@@ -14,7 +14,7 @@ import type { PlannedTask } from '../plan/blueprint.ts';
 import { noCounts } from '../plan/counts.ts';
 import { encodeCounts } from '../plan/encode.ts';
 
-/** What an instance has from its task. */
+/** The columns that an instance gets from its task. */
 export const columnsFromSpec = (
   task: PlannedTask,
 ): Pick<
@@ -39,7 +39,7 @@ export const columnsFromSpec = (
   max_active_tis_per_dag: task.spec.policy.max_active_tis_per_dag,
 });
 
-/** Without a state and without counters: the caller counts. */
+/** Adds instances without a state and without counters. The caller counts. */
 export async function addInstances(
   open: OpenRun,
   made: readonly { task: PlannedTask; mapIndexes: readonly number[]; tries?: number }[],
@@ -70,12 +70,12 @@ export async function addInstances(
   await insertInstances(open.trx, rows);
 }
 
-/** All instances of the tasks. */
+/** Reads all instances of the tasks. */
 export async function readRows(open: OpenRun, taskIds: readonly string[]): Promise<Map<string, InstanceTries[]>> {
   return Map.groupBy(await readTries(open.trx, open.ref, taskIds), (row) => row.taskId);
 }
 
-/** The instances of each task give way to others; all of them have been cleared. */
+/** Replaces the instances of each task. All of them must have been cleared. */
 export async function replaceInstances(
   open: OpenRun,
   replaced: readonly { task: PlannedTask; rows: readonly InstanceTries[]; mapIndexes: readonly number[] }[],
@@ -97,9 +97,9 @@ export async function replaceInstances(
 }
 
 /**
- * Tasks that were expanded over a value which is made anew (or may be another one in a new version: `whateverInputs`) become
- * one instance again. Only when all of their instances were cleared, and all of those in the same mapped group: what stays
- * as it is keeps its place among the others.
+ * Turns tasks that were expanded over a cleared value back into one instance each. `whateverInputs`: the value may also
+ * differ in a new version. Only done when all instances of the mapped group were cleared, because other instances keep
+ * their map indexes.
  */
 export async function collapseTasks(
   open: OpenRun,
@@ -130,7 +130,7 @@ export async function collapseTasks(
       ),
     )
     .flat()
-    // Of literal length: it has the same instances whatever happens.
+    // A task of literal length always has the same instances.
     .filter((task) => task.literalLength === null)
     .map((task) => ({ task, rows: rows.get(task.taskId) ?? [], mapIndexes: [-1] }))
     .filter(({ rows: own }) => own.some((row) => row.mapIndex >= 0));

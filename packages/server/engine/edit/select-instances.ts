@@ -1,8 +1,8 @@
 /**
- * Which runs and which instances a clear or a mark is about. Pure but for finding the runs.
+ * Selects the runs and instances that a clear or a mark changes. Pure, except for finding the runs.
  *
- * A selection says, task by task, either "every instance" or which map indexes. Relatives of an instance in a mapped group
- * are, inside the same groups, those of the same map index; anywhere else they are all instances of the task.
+ * A selection says for each task either "every instance" or which map indexes. Inside shared mapped groups, the
+ * relatives of an instance have the same map index. Elsewhere they are all instances of the task.
  */
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
@@ -22,7 +22,7 @@ import type { FoundInstance, RunKey } from '../sql/find-runs.ts';
 
 export type { RunKey } from '../sql/find-runs.ts';
 
-/** Without a map index: every instance of the task. */
+/** Without a map index it means every instance of the task. */
 export type InstanceChoice = { taskId: string; mapIndex?: number };
 
 /** By task id. */
@@ -36,8 +36,8 @@ export const isSelected = (selection: Selection, { taskId, mapIndex }: InstanceK
 export type Relatives = { includeUpstream: boolean; includeDownstream: boolean };
 
 /**
- * What a clear is about. With relatives come the setups and teardowns that belong to any of the tasks: a task cannot run
- * again without what was set up for it, which was torn down since. `named` null: everything.
+ * Selects what a clear changes. With relatives, the setups and teardowns of all selected tasks are added: a task cannot
+ * run again without its setup, which was torn down. `named` null: everything.
  */
 export function selectToClear(
   blueprint: Blueprint,
@@ -51,14 +51,14 @@ export function selectToClear(
   const downward = relatives.includeDownstream ? spread(blueprint, selection, 'downstream') : selection;
   const all = merged(upward, downward);
   if (!blueprint.ordered.some((task) => task.isSetup)) return all;
-  // Those that are added on the way are looked at as well: a setup may itself stand within another one.
+  // The loop also visits tasks that it adds, because a setup may be in the scope of another setup.
   for (const taskId of all.keys()) {
     for (const related of setupsAndTeardowns(blueprint, taskId)) if (!all.has(related)) all.set(related, 'all');
   }
   return all;
 }
 
-/** What a mark is about: relatives with all their instances, as in Airflow. */
+/** Selects what a mark changes: relatives with all their instances, as in Airflow. */
 export function selectToMark(blueprint: Blueprint, named: readonly InstanceChoice[], relatives: Relatives): Selection {
   const all = new Map(selectNamed(named));
   const sides = [
@@ -73,7 +73,10 @@ export function selectToMark(blueprint: Blueprint, named: readonly InstanceChoic
   return all;
 }
 
-/** Every task before or after the given ones, near and far. The given ones only if they are among them. */
+/**
+ * Returns every task before or after the given ones, near and far. A given task is included only if another one reaches
+ * it.
+ */
 export function reach(
   blueprint: Blueprint,
   from: readonly string[],
@@ -115,7 +118,7 @@ function spread(blueprint: Blueprint, from: Selection, side: 'upstream' | 'downs
       const wanted = union(known, indexes !== 'all' && isTogether(task, next) ? indexes : 'all');
       if (wanted === known || (wanted !== 'all' && known !== 'all' && wanted.size === known?.size)) continue;
       selection.set(nextId, wanted);
-      open.push(nextId); // also again, when there are more of it now than when it was looked at first
+      open.push(nextId); // visited again when more of its instances are selected than at the first visit
     }
   }
   return selection;
@@ -135,7 +138,9 @@ const merged = (one: Selection, other: Selection): Map<string, 'all' | ReadonlyS
   return all;
 };
 
-/** Setups before the task whose teardown comes after it (or that have none), with those teardowns. */
+/**
+ * Returns the setups of a task with their teardowns: setups before it whose teardown comes after it, or that have none.
+ */
 function setupsAndTeardowns(blueprint: Blueprint, taskId: string): string[] {
   const after = reach(blueprint, [taskId], 'downstream');
   return [...reach(blueprint, [taskId], 'upstream'), taskId].flatMap((id) => {
@@ -147,16 +152,16 @@ function setupsAndTeardowns(blueprint: Blueprint, taskId: string): string[] {
   });
 }
 
-/** By id, the order in which locks of runs are taken. */
+/** Which runs. They are found in the order of their ids, in which locks of runs are taken. */
 export type RunChoice =
   | { runId: string; includePast: boolean; includeFuture: boolean }
-  /** By logical date, both ends included; null is open. */
+  /** By logical date, both ends included. Null is open. */
   | { from: string | null; to: string | null };
 
 export type RunsFound =
   | { kind: 'found'; runs: RunKey[] }
   | { kind: 'no_such_run' }
-  /** There is no past or future of a run that stands nowhere in time. */
+  /** The run has no logical date, so it has no past or future. */
   | { kind: 'no_logical_date' };
 
 export async function findRuns(db: TenantDb, dagId: string, choice: RunChoice): Promise<RunsFound> {
@@ -170,7 +175,10 @@ export async function findRuns(db: TenantDb, dagId: string, choice: RunChoice): 
   return { kind: 'found', runs: await findRunsBetween(db, dagId, { from, to, isDated: true }) };
 }
 
-/** Before the first run is touched, so that a refusal has changed nothing. A run is never imported later than it is there. */
+/**
+ * Called before the first run is changed, so that a refusal has changed nothing. Only new runs can be imported, so none
+ * appears later.
+ */
 export async function refuseImported(
   db: SharedDb,
   input: { tenantId: string; runs: readonly RunKey[] },
@@ -179,7 +187,10 @@ export async function refuseImported(
   if (imported.length > 0) throw new ImportedRunError(imported);
 }
 
-/** The instances of these runs that a selection is about now, by run, task and map index. Changes nothing, locks nothing. */
+/**
+ * Returns the instances of these runs that a selection matches now, by run, task and map index. Changes and locks
+ * nothing.
+ */
 export async function findSelected(
   db: SharedDb,
   tools: { graphs: DagGraphs },
@@ -187,7 +198,7 @@ export async function findSelected(
     tenantId: string;
     dagId: string;
     runs: readonly RunKey[];
-    /** Select in the graph of the DAG's newest version, not in that of the run. */
+    /** Select in the graph of the DAG's newest version instead of the run's version. */
     onLatestVersion: boolean;
     select(blueprint: Blueprint): Selection;
     wanted(state: TaskStateOrNone): boolean;
