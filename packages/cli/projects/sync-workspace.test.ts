@@ -114,7 +114,8 @@ describe.each(['http', 'database'] as const)('through the %s registrar', (kind) 
   it('refuses a list of provider packages that is none, and says what is wrong with it', async () => {
     const root = workspaceOf({ 'plain.py': dagText('plain') });
     const { failed } = await syncWith(root, { providers: [{ name: 'a', version: 7, summary: '' }] });
-    expect(failed).toMatchObject([{ message: expect.stringContaining('version of a provider must be a text') }]);
+    // Over HTTP the schema of the route refuses it, and in the same process the registry does.
+    expect(failed).toMatchObject([{ message: expect.stringMatching(/version.* must be (a text|string)/) }]);
   });
 
   it('registers projects and plain files once, and again only what changed', async () => {
