@@ -1,12 +1,12 @@
 import Negotiator from 'negotiator';
 
 /**
- * Which of the formats we offer the client wants, by its Accept header: the one with the highest weight; of several, the one
- * named first. A client that names none of them gets the first we offer: an answer in a format it did not expect tells more
- * than none.
+ * Returns the offered format that the client prefers by its Accept header. The highest weight wins; among equal
+ * weights, the format that the header names first. A client that accepts none of the formats gets the first offered
+ * one, because an unexpected format tells it more than no answer.
  *
- * The library is asked for what the client names, not for the best of ours: for it, `application/json; charset=utf-8` is
- * something else than `application/json`.
+ * The library parses the header, and the comparison is ours. The library treats `application/json; charset=utf-8` as a
+ * type other than `application/json`.
  */
 export function preferredType<Type extends string>(
   accept: string | undefined,

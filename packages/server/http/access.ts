@@ -1,6 +1,7 @@
 /**
- * Who may call a route. Every route declares it in `config.access`; one that does not fails at boot, so a forgotten check
- * cannot reach production. The check runs before the body is read: first 401, then 403, then validation.
+ * Access control of routes. Every route declares in `config.access` who may call it. A route without this declaration
+ * fails at boot, so a forgotten check cannot reach production. The check runs before the body is read. The order is
+ * 401, 403, validation.
  */
 import '@fastify/cookie';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
@@ -16,7 +17,7 @@ import type { Actor } from '../db/identity/audit-log.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { ApiError } from './errors.ts';
 
-/** `public`: anybody. `user`: anybody logged in. Otherwise the permission the caller must hold. */
+/** `public`: no login is needed. `user`: any logged-in caller. Otherwise: the permission that the caller must have. */
 export type Access = 'public' | 'user' | Permission;
 
 declare module 'fastify' {
@@ -51,13 +52,13 @@ export const TENANT_DISABLED = 'this tenant is disabled: a platform administrato
 export type AccessOptions = {
   sessions: Sessions;
   proxies: ProxyTrust;
-  /** Told every token that was good, and whose it is. */
+  /** Receives every valid token, with the id of its user. */
   onAuthenticated?(token: string, userId: string): void;
-  /** In development with authentication off: the administrator every request acts as. Null otherwise. */
+  /** With authentication off in development: the administrator as which every request acts. Otherwise null. */
   everybodyIs(): Principal | null;
 };
 
-/** To be called before any route is registered. */
+/** Must be called before any route is registered. */
 export function requireAccessDeclarations(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (isLibraryRoute(route)) route.config = { ...route.config, access: 'public' };
@@ -83,7 +84,7 @@ export function installAccessControl(app: FastifyInstance, options: AccessOption
   });
 }
 
-/** CORS preflights, which carry no credentials, and the static files of the API reference. */
+/** True for CORS preflights, which carry no credentials, and for the static files of the API reference. */
 const isLibraryRoute = (route: { method: string | string[]; url: string }): boolean =>
   route.method === 'OPTIONS' || route.url === '/docs' || route.url.startsWith('/docs/');
 
@@ -107,14 +108,20 @@ async function authenticate(request: FastifyRequest, { sessions, onAuthenticated
   return principal;
 }
 
-/** An Authorization header always wins: a cookie planted by somebody else must not speak for a script that names its token. */
+/**
+ * Returns the token of the request. An Authorization header wins over the cookie. A cookie that a third party planted
+ * must not speak for a script that sends its own token.
+ */
 export function presentedToken(request: FastifyRequest): { token: string | undefined; fromCookie: boolean } {
   const header = request.headers.authorization;
   if (header !== undefined) return { token: /^Bearer +(\S+)$/i.exec(header)?.[1] ?? '', fromCookie: false };
   return { token: request.cookies[SESSION_COOKIE], fromCookie: true };
 }
 
-/** Browsers attach the cookie to requests of any page; a write counts only when the page was ours. */
+/**
+ * Refuses a cookie-authenticated write that does not come from one of our pages. Browsers attach the cookie to requests
+ * from any page.
+ */
 function refuseForeignWrite(request: FastifyRequest): void {
   if (['GET', 'HEAD', 'OPTIONS'].includes(request.method)) return;
   const site = request.headers['sec-fetch-site'];
@@ -133,8 +140,9 @@ function hostOf(origin: string): string | undefined {
 }
 
 /**
- * With authentication off nothing but the browser's rules stands between a page the developer visits and this server:
- * such a page may post here, or point its own name at this machine and then read as well.
+ * Refuses requests from other sites while authentication is off. In that mode, only the rules of the browser protect
+ * this server from a page that the developer visits. Such a page may post here. It may also point its own host name at
+ * this machine, and then read answers as well.
  */
 function refuseOtherSites({ headers }: FastifyRequest): void {
   const sites = [`http://${headers.host}`, ...(headers.origin === undefined ? [] : [headers.origin])];
@@ -143,19 +151,19 @@ function refuseOtherSites({ headers }: FastifyRequest): void {
 }
 
 function permissionDenied(request: FastifyRequest, permission: Permission): ApiError {
-  // The web UI recognises exactly "Forbidden" and stops asking; elsewhere the name of what is missing helps more.
+  // The web UI recognises exactly "Forbidden" and stops asking. Other clients get the name of the missing permission.
   const detail = request.routeOptions.url?.startsWith('/ui/') ? 'Forbidden' : `missing permission ${permission}`;
   request.log.warn({ user: request.maybePrincipal?.email, permission }, 'permission denied');
   return new ApiError('permission_denied', detail);
 }
 
-/** The caller of a route that is not public. */
+/** Returns the caller of a route that is not public. */
 export function principalOf(request: FastifyRequest): Principal {
   if (!request.maybePrincipal) throw new Error('unreachable: this route is public');
   return request.maybePrincipal;
 }
 
-/** For what only people have: favourites, a password. */
+/** Returns the caller of a route that serves only people, such as favourites or a password change. */
 export function personOf(request: FastifyRequest): Principal {
   const principal = principalOf(request);
   if (principal.isServiceAccount)
@@ -163,19 +171,22 @@ export function personOf(request: FastifyRequest): Principal {
   return principal;
 }
 
-/** Whoever gives a role has what is in it: nobody makes somebody who may do more. */
+/**
+ * Refuses a caller that lacks one of these permissions. A caller that grants a role must have every permission in it,
+ * so no caller can create a more powerful one.
+ */
 export function requireAllOf(request: FastifyRequest, permissions: readonly string[]): void {
   const held = principalOf(request).permissions;
   const missing = permissions.filter(isPermission).find((permission) => !held.has(permission));
   if (missing !== undefined) throw permissionDenied(request, missing);
 }
 
-/** For what a route shows beside the thing that its own permission is about. */
+/** Checks a second permission, for data that a route shows in addition to its main subject. */
 export function requirePermission(request: FastifyRequest, permission: Permission): void {
   if (!principalOf(request).permissions.has(permission)) throw permissionDenied(request, permission);
 }
 
-/** The database as the caller may see it: their tenant and nothing else. */
+/** Returns the database scoped to the tenant of the caller. */
 export const databaseOf = (request: FastifyRequest, db: Database): TenantDb => db.tenant(principalOf(request).tenantId);
 
 export const actorOf = (request: FastifyRequest): Actor => ({

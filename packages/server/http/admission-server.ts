@@ -1,7 +1,8 @@
 /**
- * The HTTP listener with admission in front of it: before a request is routed, authenticated or read, it is decided whether it
- * is served. Who is turned away costs the process as little as can be: a fixed answer, and not all of them at once, so that
- * clients who ask again immediately cannot fill the event loop with refusals. The probes are always served.
+ * The HTTP listener with admission control in front. Admission decides whether to serve a request before the request is
+ * routed, authenticated or read. A refusal must cost the process little. It is a fixed answer, and refusals are sent in
+ * small batches. A client that retries immediately therefore cannot fill the event loop with refusals. Probes are
+ * always served.
  */
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
@@ -15,27 +16,30 @@ import { PROBES } from './probes.ts';
 
 export type AdmissionOptions = {
   limits: AdmissionLimits;
-  /** By whom a request is counted. */
+  /** Returns the client for whom a request counts: a user or an address. */
   laneOf(request: IncomingMessage): string;
-  /** Is something more urgent being done than answering requests that wait? */
+  /** True while the process does something more urgent than waiting requests. */
   isBusy?(): boolean;
-  /** How requests get in; plain HTTP unless given. */
+  /** Creates the listener. The default is plain HTTP. */
   listener?: ((handler: RequestListener) => Server) | undefined;
-  /** Called now and then with how many were turned away since. */
+  /** Receives the number of refusals since its last call. */
   onRefused?(counts: Record<Refusal, number>): void;
 };
 
 export type AdmissionServer = {
   create(handler: RequestListener): Server;
-  /** What is answered by and by no longer counts as being served: whoever follows a log would keep others waiting. */
+  /**
+   * Releases the place of a request when its answer is a stream. Otherwise clients that follow a log would occupy
+   * places and keep others waiting.
+   */
   releaseStreams(app: FastifyInstance): void;
   usage(): { serving: number; waiting: number };
 };
 
-/** Refusals are sent in small batches: 1,000 in a second. */
+/** Refusals are sent in batches of this size, so at most 1,000 are sent per second. */
 const REFUSALS_AT_ONCE = 20;
 const REFUSALS_EVERY_MS = 20;
-/** More than this many do not wait for theirs. */
+/** Beyond this number of delayed refusals, a refusal is sent at once. */
 const MAX_HELD_BACK = 10_000;
 const REPORT_EVERY_MS = 5_000;
 const RETRY_AFTER_SECONDS = '2';
@@ -130,7 +134,10 @@ function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
   };
 }
 
-/** Both are `overloaded`: what a client does about it is the same. Written once: an error with its stack costs more than the rest. */
+/**
+ * Both refusals have the code `overloaded`, because a client reacts to both in the same way. The problem is built once,
+ * because an error with its stack costs more than the rest of a refusal.
+ */
 const PROBLEMS: Record<Refusal, (path: string) => object> = {
   user: problemWith('user'),
   process: problemWith('process'),
@@ -159,7 +166,7 @@ function answerRefused(request: IncomingMessage, response: ServerResponse, reaso
 const SAMPLED_EVERY_MS = 50;
 const SATURATED = 0.7;
 
-/** How much of the last moments the event loop was busy; looked at only when somebody wants to know. */
+/** Measures how busy the event loop was recently. It samples only when a caller asks. */
 function createLoopWatch(): { isSaturated(): boolean } {
   let last = performance.eventLoopUtilization();
   let lastAt = performance.now();

@@ -1,20 +1,22 @@
 /**
- * Which requests are served now, which wait, and which are turned away, so that no burst of them takes the process from the
- * scheduler and its agents, nor from other users.
+ * Decides which requests are served now, which wait, and which are refused. A burst of requests must not take the
+ * process from the scheduler and its agents, or from other users.
  *
- *   arrives ──▶ served     at most `atOnce`, and of these at most three quarters for one user; fewer while the process is busy
- *          ├──▶ waits      at most `waiting`, and of these at most a quarter for one user; served round robin between users
- *          └──▶ refused    429 when the user has that many waiting already, 503 when everybody together has
+ *   arrives ──▶ served     at most `atOnce`, at most three quarters for one user; fewer while the process is busy
+ *          ├──▶ waits      at most `waiting`, at most a quarter of them for one user; served round robin between users
+ *          └──▶ refused    429 when the user has that many waiting, 503 when all users together have too many
  *
- * Pure but for the clock it is given: the requests themselves are admission-server.ts.
+ * This module is pure except for the clock that it is given. admission-server.ts handles the requests themselves.
  */
 
 export type Refusal = 'user' | 'process';
 
-/** A request that wants to be served. One of the two is called, once; none after `leave`. */
+/**
+ * A request that wants to be served. Admission calls either `start` or `refuse`, once. After `leave` it calls neither.
+ */
 export type Entrant = { lane: string; start(): void; refuse(reason: Refusal): void };
 
-/** `leave`: it has been served, or its client is gone. */
+/** Call `leave` when the request has been served, or when its client is gone. */
 export type Place = { leave(): void };
 
 export type AdmissionLimits = { atOnce: number; waiting: number };
@@ -26,9 +28,12 @@ export type Admission = {
 };
 
 export type AdmissionTools = {
-  /** Is something more urgent being done? Then those who wait are kept waiting a moment longer. */
+  /** True while something more urgent is being done. Waiting requests then wait a moment longer. */
   isBusy(): boolean;
-  /** Is the event loop busy most of the time? Then more at once makes everything slower, and nothing faster. */
+  /**
+   * True while the event loop is busy most of the time. Serving more requests at once would then only make each of them
+   * slower.
+   */
   isSaturated(): boolean;
   now(): number;
   /** Calls back in a later turn of the event loop. */
@@ -38,11 +43,11 @@ export type AdmissionTools = {
 type Waiting = Entrant & { since: number };
 type Lane = { serving: number; waiting: Waiting[] };
 
-/** How long what is urgent may keep others waiting, before one of them is served all the same. */
+/** Urgent work may delay waiting requests for this long. Then one of them is served anyway. */
 const PATIENCE_MS = 25;
-/** With Postgres on another processor, two are enough to keep this one busy. */
+/** With Postgres on another processor, two requests keep this processor busy. */
 const AT_ONCE_WHEN_SATURATED = 2;
-/** After this nobody waits for the answer any more. */
+/** After this time clients have usually given up on the answer. */
 const LONGEST_WAIT_MS = 15_000;
 const LOOK_FOR_LATE_MS = 1_000;
 
@@ -52,7 +57,7 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
     waiting: Math.max(1, Math.floor(limits.waiting / 4)),
   };
   const lanes = new Map<string, Lane>();
-  /** Lanes with somebody waiting, the one whose turn it is first. */
+  /** Names of lanes with waiting requests, in the order in which they are served. */
   const turns = new Set<string>();
   let serving = 0;
   let waiting = 0;
@@ -88,7 +93,10 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
     forgetIfEmpty(entrant.lane, lane);
   }
 
-  /** Who has waited least in the longest lane, when that is longer than this one: there is room for whoever asks for less. */
+  /**
+   * Refuses the newest waiting request of the longest lane if that lane is longer than this one. The freed place goes
+   * to the client that asks for less.
+   */
   function makeRoom(lane: Lane): boolean {
     let longest = lane;
     for (const name of turns) {
@@ -102,7 +110,7 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
     return true;
   }
 
-  /** One in each turn of the event loop: between two of them, whatever is urgent gets its own. */
+  /** Starts one request per turn of the event loop, so that urgent work runs between two of them. */
   function pump(delayMs = 0): void {
     if (isPumping || isClosed || waiting === 0 || serving >= atOnce()) return;
     isPumping = true;
@@ -110,7 +118,7 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
       isPumping = false;
       const isUrgent = tools.isBusy() && tools.now() - lastStart < PATIENCE_MS;
       if (isUrgent) return pump(1);
-      // When nobody who waits may be served, whoever leaves or comes next is looked at again.
+      // If no waiting request may be served now, the next arrival or departure calls pump again.
       if (serving < atOnce() && startNext()) pump();
     }, delayMs);
   }
@@ -122,7 +130,7 @@ export function createAdmission(limits: AdmissionLimits, tools: AdmissionTools):
       const next = lane.waiting.shift();
       if (!next) continue;
       waiting -= 1;
-      turns.delete(name); // and behind the others
+      turns.delete(name); // the lane moves to the end of the order
       if (lane.waiting.length > 0) turns.add(name);
       start(next, lane);
       return true;

@@ -32,15 +32,18 @@ import type { App } from './typed-app.ts';
 import { createValidatorCompiler } from './validation.ts';
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
-/** Ids have at most 250 characters; percent-encoded UTF-8 makes up to twelve of one. */
+/** Ids have at most 250 characters. Percent-encoded UTF-8 turns one character into up to twelve. */
 const MAX_PARAM_LENGTH = 3_000;
-/** A client gets this long to send its request: one that dribbles bytes must not hold a socket for ever. */
+/**
+ * A client must send its request within this time. A client that sends bytes very slowly must not hold a socket
+ * forever.
+ */
 const REQUEST_TIMEOUT_MS = 60_000;
-/** Longer than the idle time of the usual load balancers (60 s): they close, not we. */
+/** This is longer than the idle time of common load balancers (60 s), so that they close connections first. */
 const KEEP_ALIVE_MS = 72_000;
 /**
- * Characters that are compressed in one go, 4 ms of a list of runs. Through the library's streams, in the thread pool, a DAG list of
- * 245,000 takes 4 ms of latency and as much processor time, of which 1 ms is the compression.
+ * Answers up to this many characters are compressed synchronously. The streams and the thread pool of the library cost
+ * more latency and processor time than the compression itself.
  */
 const COMPRESSED_AT_ONCE = 1024 * 1024;
 const REQUEST_ID = /^[\w.:-]{1,128}$/;
@@ -49,7 +52,7 @@ export type AppOptions = {
   readiness: Readiness;
   db: ProbedDatabase;
   access: AccessOptions;
-  /** Without it every request is served at once. */
+  /** Without it, every request is served at once. */
   admission?: AdmissionServer;
   /** Whether the listener speaks TLS. */
   isSecure?: boolean;
@@ -57,13 +60,13 @@ export type AppOptions = {
   logger: FastifyBaseLogger;
   /** Metrics and traces of requests. */
   plugins: readonly FastifyPluginCallback[];
-  /** Undefined: nothing but the probes is served. */
+  /** If undefined, only the probes are served. */
   registerRoutes?: RegisterRoutes | undefined;
 };
 
-/** Registers all routes but the probes; what comes back answers paths that none of them does. */
+/** Registers all routes except the probes. It returns a function that answers paths without a route. */
 export type RegisterRoutes = (app: App) => AnswerElse;
-/** Undefined: there is nothing at this path. */
+/** Returns undefined if the path does not exist. */
 export type AnswerElse = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined;
 
 export async function buildApp(options: AppOptions): Promise<App> {
@@ -81,7 +84,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
     },
-    // Neither of these two passes through the hooks: there is no route yet, or not even a request.
+    // These two answers bypass the hooks: there is no route yet, or not even a request.
     frameworkErrors: (_error, request, reply) =>
       sendProblem(
         request,
@@ -102,7 +105,8 @@ export async function buildApp(options: AppOptions): Promise<App> {
   requireAccessDeclarations(app);
   declareQueries(app);
   answerWithRequestId(app);
-  // Hooks run in this order, and the first that refuses ends the request: what every answer needs, refusals too, comes first.
+  // Hooks run in this order, and the first refusal ends the request. What every answer needs, including refusals,
+  // therefore comes first.
   for (const plugin of plugins) await app.register(plugin);
   installSecurityHeaders(app, { isSecure: options.isSecure ?? false });
   await app.register(cors, {
@@ -110,15 +114,15 @@ export async function buildApp(options: AppOptions): Promise<App> {
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     credentials: true,
     exposedHeaders: ['x-request-id', 'retry-after', 'link'],
-    strictPreflight: false, // the strict refusal is plain text, and would be the only error that is no problem body
+    strictPreflight: false, // the strict refusal is plain text; all other errors are problem bodies
   });
   await app.register(cookie);
-  refuseUntilReady(app, readiness); // before access control, which needs the schema
+  refuseUntilReady(app, readiness); // must run before access control, which needs the schema
   installAccessControl(app, access);
-  admission?.releaseStreams(app); // before what compresses, which makes a stream of every answer
+  admission?.releaseStreams(app); // must run before compression, which turns every answer into a stream
   await app.register(compress, {
     threshold: 1_024,
-    // The quickest level: lists are so regular that the others make them hardly shorter, and take two to four times as long.
+    // The fastest level. Lists are so regular that higher levels hardly shorten them and take several times as long.
     zlibOptions: { level: constants.Z_BEST_SPEED },
     brotliOptions: { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } },
     syncThreshold: COMPRESSED_AT_ONCE,
@@ -130,7 +134,7 @@ export async function buildApp(options: AppOptions): Promise<App> {
   return app;
 }
 
-/** What Fastify sets for a server that it makes itself. */
+/** Sets the timeouts that Fastify sets for a server that it creates itself. */
 function withTimeouts(server: Server): Server {
   server.requestTimeout = REQUEST_TIMEOUT_MS;
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -140,7 +144,7 @@ function withTimeouts(server: Server): Server {
 function answerWithRequestId(app: App): void {
   app.addHook('onSend', async (request, reply) => {
     reply.header('x-request-id', request.id);
-    // Answers are made for one caller; what may be kept says so itself.
+    // Answers are made for one caller. A route whose answer may be cached sets its own header.
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
   });
   app.addHook('onResponse', async (request, reply) => {

@@ -1,8 +1,9 @@
 /**
- * Airflow's bulk requests: a list of actions, each creating, updating or deleting entities of one kind.
+ * Airflow's bulk requests: a list of actions, each of which creates, updates or deletes entities of one kind.
  *
- * The whole request is one transaction. Within it an action takes effect completely or, when it may fail on what exists or
- * does not (`fail`, the default), not at all; the answer is 200 either way and says per kind of action what happened.
+ * The whole request is one transaction. By default (`fail`), an action fails when an entity exists or is missing, and
+ * then it changes nothing. Otherwise it takes effect completely. The status is 200 in both cases, and the body says for
+ * each kind of action what happened.
  */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -23,7 +24,7 @@ const OnNonExistence = Type.Enum(['fail', 'skip'], {
   description: 'What to do about an entity that does not exist',
 });
 
-/** `entity` is the body of a create; `named` is enough of it to delete, where its name alone will do as well. */
+/** `entity` is the body of a create. `named` is the smallest body that a delete needs; the bare name works as well. */
 export function BulkBody<Entity extends TSchema, Named extends TSchema>(name: string, entity: Entity, named: Named) {
   const closed = { additionalProperties: false };
   const create = Type.Object(
@@ -85,14 +86,17 @@ type BulkAction<Entity> =
     }
   | { action: 'delete'; entities: (string | object)[]; action_on_non_existence?: 'fail' | 'skip' };
 
-/** How one kind of entity is stored, in the transaction of the request. */
+/** Stores one kind of entity in the transaction of the request. */
 export type BulkStore<Entity> = {
-  /** For messages: `connection`. */
+  /** The noun in messages, for example `connection`. */
   noun: string;
   nameOf(entity: Entity | object): string;
-  /** Those that exist, locked. */
+  /** Locks the entities that exist, and returns their names. */
   existing(names: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the names it wrote. `ifExists` is about entities that somebody else creates between the check and the write. */
+  /**
+   * Returns the names that it wrote. `ifExists` applies to entities that another request creates between the check and
+   * the write.
+   */
   save(
     entities: readonly Entity[],
     options: { mask?: string[] | null | undefined; ifExists: 'write' | 'skip' | 'fail' },
@@ -103,7 +107,9 @@ export type BulkStore<Entity> = {
 type Result = Static<typeof ActionResult>;
 export type BulkOutcome = Static<typeof BulkResponse>;
 
-/** Carries out a bulk request: one transaction, one turn per tenant and kind, one entry in the audit log. */
+/**
+ * Carries out a bulk request: one transaction, one request at a time per tenant and kind, one entry in the audit log.
+ */
 export function answerBulk<Entity>(input: {
   request: FastifyRequest;
   db: Database;
@@ -191,7 +197,7 @@ function failed(status: number, noun: string, names: Iterable<string>, what: str
   return { success: [], errors: [{ error, status_code: status }] };
 }
 
-/** Twice the same entity in one action: whichever came last would win, and the caller would not know. */
+/** Refuses an action that names the same entity twice. The last one would win, and the caller would not know. */
 export function refuseRepeatedNames<Entity>(
   actions: readonly BulkAction<Entity>[],
   store: Pick<BulkStore<Entity>, 'noun' | 'nameOf'>,

@@ -1,7 +1,7 @@
 /**
- * The `cursor` parameter of lists, as Airflow has it: present, even empty, it asks for pages by cursor instead of by offset.
- * A token is opaque to the client. It names the order it was made for, because it means nothing in another one; a leading
- * `~` marks one that leads back.
+ * The `cursor` parameter of lists, as in Airflow. If it is present, even empty, the list is paged by cursor instead of
+ * by offset. A token is opaque to the client. It names the order that it was made for, because it has no meaning in
+ * another order. A leading `~` marks a token that leads to the previous page.
  */
 import { Type } from 'typebox';
 import type { Cursor, CursorValue, SortKey } from '../db/keyset.ts';
@@ -19,7 +19,7 @@ export const CursorQuery = {
   ),
 };
 
-/** The sort keys by name, in order, as a token remembers them: `-run_after,-id`. */
+/** The sort keys by name, in order, as a token stores them: `-run_after,-id`. */
 export type NamedOrder = string;
 
 export function encodeCursor(order: NamedOrder, { values, backward }: Cursor): string {
@@ -27,7 +27,7 @@ export function encodeCursor(order: NamedOrder, { values, backward }: Cursor): s
   return backward ? `~${token}` : token;
 }
 
-/** Undefined for the empty cursor: the first page. */
+/** Returns undefined for the empty cursor, which means the first page. */
 export function decodeCursor(cursor: string, order: NamedOrder, keys: readonly SortKey[]): Cursor | undefined {
   if (cursor === '') return undefined;
   const backward = cursor.startsWith('~');
@@ -53,7 +53,7 @@ function readToken(token: string): unknown[] | undefined {
   }
 }
 
-/** What the database can compare with: a token may have been made up. */
+/** True if the database can compare with the value. A client may have made up the token. */
 function fits({ type, nullable }: SortKey, value: unknown): boolean {
   if (value === null) return nullable;
   switch (type) {

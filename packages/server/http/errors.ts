@@ -1,4 +1,7 @@
-/** Every error the API can answer, in one table. Handlers throw `new ApiError(code, detail)`; the rest follows from here. */
+/**
+ * Every error that the API can answer, in one table. A handler throws `new ApiError(code, detail)`; status, title and
+ * body follow from the table.
+ */
 const ERRORS = {
   invalid_request: { status: 400, title: 'Invalid request' },
   invalid_json: { status: 400, title: 'Body is not valid JSON' },
@@ -61,7 +64,7 @@ export class ApiError extends Error {
   }
 }
 
-/** For the API document. */
+/** Groups the titles by status for the API document. */
 export function titlesByStatus(codes: readonly ErrorCode[]): Map<number, string[]> {
   const titles = new Map<number, string[]>();
   for (const code of codes) {
@@ -71,7 +74,7 @@ export function titlesByStatus(codes: readonly ErrorCode[]): Map<number, string[
   return titles;
 }
 
-/** RFC 9457; all five fields always present. */
+/** A problem body of RFC 9457. All five fields are always present. */
 export type Problem = { type: string; title: string; status: number; detail: string; instance: string };
 
 export function problemOf(error: ApiError, path: string): Problem {

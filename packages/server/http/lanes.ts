@@ -1,6 +1,6 @@
 /**
- * By whom a request counts, before anybody has checked its token: a token that was good before leads to its user, everything
- * else counts for the address it comes from. So a stranger cannot be many by inventing tokens.
+ * Decides for which client a request counts, before its token is checked. A token that was valid before counts for its
+ * user. Every other request counts for its address, so an attacker cannot appear as many clients by inventing tokens.
  */
 import type { IncomingMessage } from 'node:http';
 import { LRUCache } from 'lru-cache';
@@ -9,7 +9,7 @@ import type { ProxyTrust } from '../auth/client-address.ts';
 
 export type Lanes = {
   of(request: IncomingMessage): string;
-  /** The token was good, and is this user's. */
+  /** Records that the token is valid and belongs to this user. */
   remember(token: string, userId: string): void;
 };
 

@@ -1,6 +1,6 @@
 /**
- * Schemas become code at the first request that needs them. Made at boot, the validators and serialisers of some two hundred
- * operations took 1.2 s and 50 MB of every start (`npm run bench -- lite`), and most processes serve few of them.
+ * Compiles the schemas of a route at its first request. At boot, the validators and serialisers of all operations take
+ * most of the start (`npm run bench -- lite`), and most processes serve few of them.
  */
 import { SerializerSelector } from '@fastify/fast-json-stringify-compiler';
 import type { ErrorObject, ValidateFunction } from 'ajv';
@@ -14,7 +14,7 @@ export function lazyValidator(compile: Compile): FastifySchemaCompiler<object> {
     const validate = (data: unknown): boolean => {
       compiled ??= compile(route);
       const isValid = compiled(data);
-      validate.errors = compiled.errors ?? null; // where Fastify looks for them
+      validate.errors = compiled.errors ?? null; // Fastify reads the errors from here
       return isValid;
     };
     validate.errors = null as ErrorObject[] | null;
@@ -24,7 +24,7 @@ export function lazyValidator(compile: Compile): FastifySchemaCompiler<object> {
 
 export function createSerializerCompiler(): FastifySerializerCompiler<object> {
   const compile = SerializerSelector()({}, {}) as FastifySerializerCompiler<object>;
-  // Many routes answer by the same schema.
+  // Many routes answer with the same schema.
   const known = new WeakMap<object, (data: unknown) => string>();
   return (route) => {
     const { schema } = route;
@@ -37,8 +37,8 @@ export function createSerializerCompiler(): FastifySerializerCompiler<object> {
 }
 
 /**
- * "This or null" as one schema that may be null. The serialiser asks a validator which member of a union a value is, for every
- * value of an answer: of a page of 100 task instances, each with a dozen such fields, that took a tenth of the time.
+ * Rewrites a union of a schema and null as one schema that may be null. For a union, the serialiser asks a validator
+ * which member each value matches, for every value of an answer.
  */
 export function withNullable<Schema>(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map((item: unknown) => withNullable(item)) as Schema;

@@ -1,18 +1,18 @@
 /**
- * Lists of what holds data of authors (the conf of runs, the extra of events) are written item by item, and others get their
- * turn in between: each item may have a MiB, which takes 5 to 20 ms to write, and a list may have a thousand.
+ * Serialises lists that contain data of authors (the conf of runs, the extra of events) item by item. Other work runs
+ * between the items. An item may have a MiB and a list a thousand items, so one pass would block the event loop.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { mapInTurns } from './map-in-turns.ts';
 import { holdsAuthorData } from './masked-fields.ts';
 
-/** Of an item: fields that are JSON already, for answers that are made of pieces which are kept. */
+/** Fields of an item that are JSON already, for answers that are assembled from cached pieces. */
 export const WRITTEN = Symbol('fields that are JSON already');
 type Item = { [WRITTEN]?: Readonly<Record<string, string>> };
 
 type ListSchema = { properties?: Record<string, { type?: string; items?: Record<string, unknown> }> };
 
-/** To be called after masked fields are installed, which come first, and before any route is registered. */
+/** Must be called before any route is registered, and after masked fields are installed, because masking runs first. */
 export function installListsInTurns(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     const schema = (route.schema?.response as Record<number, ListSchema> | undefined)?.[200];
@@ -28,7 +28,8 @@ export function installListsInTurns(app: FastifyInstance): void {
         withWritten(reply.serializeInput(item, itemSchema), item[WRITTEN]),
       );
       const around = reply.serializeInput({ ...(payload as object), [name]: [] }, schema);
-      const empty = `${JSON.stringify(name)}:[]`; // inside a text its quotes would be escaped
+      // inside a JSON string its quotes would be escaped, so this text occurs once
+      const empty = `${JSON.stringify(name)}:[]`;
       const text = around.replace(empty, () => `${empty.slice(0, -1)}${written.join()}]`);
       reply.serializer(() => text);
       return payload;

@@ -2,7 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 
 const TURN_MS = 10;
 
-/** Like `map`, for items that may be large, conf of runs for example: others get their turn in between. */
+/**
+ * Works like `map`, for items that may be large, such as the conf of runs. Other work runs between slices of the list.
+ */
 export async function mapInTurns<Item, Made>(
   items: readonly Item[],
   make: (item: Item) => Made | Promise<Made>,

@@ -1,6 +1,7 @@
 /**
- * Fields that hold what authors and tasks wrote, secrets perhaps: who may not change the thing sees them masked. A field says so
- * in its schema, so every route that answers with it is covered, and the OpenAPI document tells it.
+ * Masks fields that contain what authors and tasks wrote, because these may contain secrets. A caller without write
+ * access to the object sees them masked. The schema of a field declares this, so every route that answers with the
+ * field is covered, and the OpenAPI document shows it.
  */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { parseExact } from '@svc/spec/exact-json.ts';
@@ -12,13 +13,13 @@ import { mapInTurns } from './map-in-turns.ts';
 
 const KEYWORD = 'x-masked-without';
 
-/** `nobody`: masked for everyone. */
+/** The permission that shows the value. `nobody` masks it for every caller. */
 type Writer = Permission | 'nobody';
 
-/** To be spread into the options of a field's schema. */
+/** Spread this into the options of the schema of a field. */
 export const maskedWithout = (permission: Writer): Record<typeof KEYWORD, Writer> => ({ [KEYWORD]: permission });
 
-/** Undefined when the caller may see everything. */
+/** Returns undefined when the caller may see everything. */
 export async function maskFor(
   request: FastifyRequest,
   masks: ReaderMasks,
@@ -28,7 +29,7 @@ export async function maskFor(
   return permission !== 'nobody' && permissions.has(permission) ? undefined : await masks.of(tenantId);
 }
 
-/** To be called before any route is registered. */
+/** Must be called before any route is registered. */
 export function installMaskedFields(app: FastifyInstance, masks: ReaderMasks): void {
   app.addHook('onRoute', (route) => {
     const plan = planOf(route.schema?.response);
@@ -47,10 +48,10 @@ export function installMaskedFields(app: FastifyInstance, masks: ReaderMasks): v
   });
 }
 
-/** Where in an answer masked fields are. */
+/** The places of masked fields in an answer. */
 type Plan = {
   writers: ReadonlySet<Writer>;
-  /** The value itself. */
+  /** The permission that shows the value itself. */
   writer: Writer | undefined;
   fields: ReadonlyMap<string, Plan>;
   items: Plan | undefined;
@@ -72,14 +73,14 @@ function planOf(schema: unknown): Plan | undefined {
   if (typeof schema !== 'object' || schema === null) return undefined;
   const known = plans.get(schema);
   if (known !== undefined) return known ?? undefined;
-  plans.set(schema, null); // a schema that contains itself
+  plans.set(schema, null); // stops the recursion of a schema that contains itself
   const { [KEYWORD]: writer, properties, items } = schema as SchemaNode;
   const fields = new Map<string, Plan>();
   for (const [name, field] of Object.entries(properties ?? {})) {
     const plan = planOf(field);
     if (plan) fields.set(name, plan);
   }
-  // Of unions any member may be meant; answers by status and media type likewise.
+  // The value may match any member of a union. Answers by status and by media type are handled in the same way.
   const others: Plan[] = [];
   for (const [key, value] of Object.entries(schema)) {
     if (key === 'properties' || key === 'items' || typeof value !== 'object') continue;
@@ -87,7 +88,7 @@ function planOf(schema: unknown): Plan | undefined {
     if (plan) others.push(plan);
   }
   const own: Plan = { writer, fields, items: planOf(items), writers: new Set() };
-  // As in most schemas, and there are thousands of them at every start.
+  // Most schemas end here, and every start looks at thousands of them.
   if (!writer && fields.size === 0 && !own.items && others.length === 0) return undefined;
   const plan = others.reduce(joined, joined(own, NOTHING));
   const result = plan.writers.size === 0 ? null : plan;
@@ -107,7 +108,9 @@ function joined(a: Plan, b: Plan): Plan {
 
 type Masking = { missing: ReadonlySet<Writer>; mask: ReaderMask };
 
-/** A copy where something is masked, else the value itself: answers may be kept and sent again. */
+/**
+ * Returns a copy if something is masked, otherwise the value itself. Answers may be cached, so they must not change.
+ */
 async function masked(value: unknown, plan: Plan, masking: Masking): Promise<unknown> {
   if (value === null || value === undefined) return value;
   if (plan.writer && masking.missing.has(plan.writer)) {

@@ -1,6 +1,7 @@
 /**
- * Lists that the specification does not call paged come whole up to the longest page there is. Where there is more, the answer
- * says so beside `total_entries`: `Link: <?limit=…&offset=…>; rel="next"` (RFC 8288), relative to what was asked.
+ * Links for lists that the specification does not page. Such a list is complete up to the maximum page size. If there
+ * are more entries, the answer has a `Link` header (RFC 8288) in addition to `total_entries`: `Link:
+ * <?limit=…&offset=…>; rel="next"`, relative to the URL of the request.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -17,7 +18,7 @@ export const WholeListQuery = {
   offset: PagingQuery.offset,
 };
 
-/** `isOfOne`: of one run, or of one DAG; with `~` it is a page like any other. */
+/** `isOfOne` is true for a list of one run or one DAG. A list over all of them (`~`) is a normal page. */
 export const limitOf = (limit: number | undefined, { isOfOne }: { isOfOne: boolean }): number =>
   limit ?? (isOfOne ? MAX_LIMIT : DEFAULT_LIMIT);
 

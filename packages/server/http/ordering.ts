@@ -1,4 +1,4 @@
-/** `order_by` as Airflow has it: repeatable, `-` for downward, only over a list of allowed keys. */
+/** `order_by` as in Airflow: repeatable, `-` for descending order, limited to a list of allowed keys. */
 import { ApiError } from './errors.ts';
 
 export type Order<Column extends string> = { column: Column; direction: 'asc' | 'desc' };
@@ -20,7 +20,7 @@ export function parseOrderBy<Column extends string>(
     }
     return { column, direction: key.startsWith('-') ? 'desc' : 'asc' };
   });
-  // The fallback ends in a unique column: without it, entries that sort alike could move between pages.
+  // The fallback ends with a unique column. Without it, entries that compare as equal could move between pages.
   const direction = order[0]?.direction ?? 'asc';
   const tieBreakers = fallback.slice(-1).filter((tie) => order.every((key) => key.column !== tie.column));
   return [...order, ...tieBreakers.map((tie) => ({ ...tie, direction }))];

@@ -1,17 +1,19 @@
 /**
- * The two kinds of name filter every list has, as Airflow has them:
+ * The two name filters of every list, as in Airflow:
  *
- *   X_pattern          anywhere in the name, in any letter case; `%` any text, `_` any character, `\%` and `\_` those two
- *   X_prefix_pattern   the name starts with exactly this; nothing is special
+ *   X_pattern          anywhere in the name, in any letter case; `%`: any text, `_`: any character; `\` escapes both
+ *   X_prefix_pattern   the name starts with exactly this text; no character is special
  *
- * In both, `|` separates alternatives, and `~` or nothing at all means every name.
+ * In both, `|` separates alternatives. `~` or an empty text matches every name.
  */
 import { Type } from 'typebox';
 import type { TextMatch } from '../db/text-match.ts';
 
 const MAX_PATTERN_LENGTH = 2_000;
 
-/** The two query parameters of a list: `PatternQuery('connection_id')` gives connection_id_pattern and its prefix form. */
+/**
+ * The two query parameters of a list. `PatternQuery('connection_id')` makes connection_id_pattern and its prefix form.
+ */
 export const PatternQuery = <Name extends string>(name: Name) => {
   const pattern = Type.Optional(
     Type.String({
@@ -31,7 +33,7 @@ export const PatternQuery = <Name extends string>(name: Name) => {
   } & { [Key in `${Name}_prefix_pattern`]: typeof prefix };
 };
 
-/** What the database must match; empty when the parameters leave every name in. */
+/** Returns what the database must match. The list is empty when the parameters match every name. */
 export function parsePatterns(input: { pattern?: string | undefined; prefix?: string | undefined }): TextMatch[] {
   const pattern = alternatives(input.pattern).map((part) => `%${withSafeEscapes(part)}%`);
   const prefix = alternatives(input.prefix).map((part) => `${part.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`);
@@ -41,7 +43,10 @@ export function parsePatterns(input: { pattern?: string | undefined; prefix?: st
   ];
 }
 
-/** An empty alternative (a trailing `|`, say, while somebody is still typing) would match everything: it is left out. */
+/**
+ * Splits a filter into its alternatives. An empty one, for example after a trailing `|`, would match everything, so it
+ * is dropped.
+ */
 function alternatives(text: string | undefined): string[] {
   if (text === undefined || text.trim() === '~') return [];
   return text
@@ -50,6 +55,9 @@ function alternatives(text: string | undefined): string[] {
     .filter((part) => part !== '');
 }
 
-/** A backslash escapes a wildcard or itself. Anywhere else Postgres would swallow it, or reject the pattern at its end. */
+/**
+ * Keeps a backslash that escapes a wildcard or itself, and doubles any other. Postgres would drop it, or refuse the
+ * pattern if it ends with it.
+ */
 const withSafeEscapes = (part: string): string =>
   part.replaceAll(/\\([\\%_])|\\/g, (escape, special) => (special === undefined ? String.raw`\\` : escape));

@@ -1,4 +1,4 @@
-/** Liveness and readiness, for machines. Served by every role. */
+/** Liveness and readiness probes. Every role serves them. */
 import { Type } from 'typebox';
 import { isOutage } from '../db/outage.ts';
 import { ApiError } from './errors.ts';
@@ -8,7 +8,7 @@ import type { App } from './typed-app.ts';
 
 const TEXT_RESPONSE = { 200: { description: 'Yes', content: { 'text/plain': { schema: Type.String() } } } };
 
-/** Their paths: always served. */
+/** The paths of the probes, which are always served. */
 export const PROBES: ReadonlySet<string> = new Set(['/healthz', '/readyz']);
 
 export type ProbedDatabase = { ping(): Promise<void> };
@@ -23,7 +23,7 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
     async (_request, reply) => reply.type('text/plain; charset=utf-8').send('ok\n'),
   );
 
-  /** What the log was last told. Machines ask every few seconds: a line for each would bury the one that says why. */
+  /** The trouble that was last logged. Probes come every few seconds, so each trouble is logged once. */
   let told: string | null = null;
   function tellOnce(trouble: Trouble | null): void {
     if ((trouble?.advice ?? null) === told) return;

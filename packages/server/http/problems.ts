@@ -1,4 +1,4 @@
-/** Turns whatever went wrong into a problem body. Nothing of an unexpected error (SQL, stack, paths) leaves the process. */
+/** Turns every error into a problem body. No detail of an unexpected error (SQL, stack, paths) leaves the process. */
 import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,18 +8,19 @@ import { preferredType } from './accept.ts';
 import { ApiError, problemOf } from './errors.ts';
 import { describeValidationError } from './validation.ts';
 
-/** `answerElse` may answer what no route does: the web UI has pages everywhere. */
+/** `answerElse` may answer a request without a route, because the web UI has pages at many paths. */
 export function installProblems(
   app: FastifyInstance,
   answerElse: (request: FastifyRequest, reply: FastifyReply) => FastifyReply | undefined,
 ): void {
   const routes = collectRoutes(app);
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    // The framework knows this method and asks for a content type before it looks for a route. Here no route has it.
+    // The framework knows this method and requires a content type before it looks for a route. No route has this
+    // method.
     const isQuery = error.code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE';
     const problem = isQuery ? noSuchRoute(request, routes) : asApiError(error);
     if (problem.status >= 500) {
-      // What can be put in words needs no stack: during an outage there is one line for every request.
+      // A known error needs no stack. During an outage, every request logs one line.
       if (problem.code === 'internal_error') request.log.error({ err: error }, 'request failed');
       else request.log.warn({ reason: error.message }, problem.code);
     }
@@ -67,20 +68,21 @@ function asApiError(error: FastifyError): ApiError {
       return new ApiError('invalid_request', 'the body is not compressed as Content-Encoding says');
     case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
       return new ApiError('invalid_request', 'the body is not as long as Content-Length says');
-    case '57014': // cancelled at database.statement_timeout; the database itself is there
+    case '57014': // cancelled by database.statement_timeout; the database itself is reachable
       return new ApiError(
         'statement_timeout',
         'the database took longer over this than it may: ask for less at once, or try again later',
         { 'retry-after': '5' },
       );
-    case '22021': // Postgres cannot store U+0000; from a path or query, as bodies with it are refused before
-    case '22P05': // the same inside JSON
+    // Postgres cannot store U+0000. It comes from a path or a query, because bodies with it are refused earlier
+    case '22021':
+    case '22P05': // the same character inside JSON
       return new ApiError('invalid_request', 'text must not contain the character U+0000');
-    case '22007': // what is no date, or none that Postgres knows; schemas check what comes in, specs of DAGs are not checked that way
+    case '22007': // not a date, or not one that Postgres knows; schemas check requests, but not the specs of DAGs
     case '22008':
     case '22009':
       return new ApiError('invalid_request', 'a date is not valid, or outside the years 1 to 9999');
-    case '22003': // a number that its column cannot hold; schemas bound what comes in, specs of DAGs are not bounded that way
+    case '22003': // a number too large for its column; schemas bound requests, but not the specs of DAGs
       return new ApiError('invalid_request', 'a number is larger than can be stored');
     default:
       if (error.statusCode !== undefined && error.statusCode >= 400 && error.statusCode < 500) {
@@ -90,10 +92,10 @@ function asApiError(error: FastifyError): ApiError {
   }
 }
 
-/** What does not parse as HTTP has no request to answer: the problem goes straight to the socket. */
+/** Answers bytes that are not valid HTTP. There is no request to answer, so the problem goes directly to the socket. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable || socket.bytesWritten > 0) {
-    socket.destroy(); // nobody listens, or an answer is under way and another would garble it
+    socket.destroy(); // the peer is gone, or a second answer would corrupt one that is being sent
     return;
   }
   const problem = problemOf(brokenRequest(error.code), '');
@@ -123,7 +125,9 @@ function brokenRequest(code: string | undefined): ApiError {
 
 type KnownRoute = { method: string; matches: RegExp };
 
-/** A path that exists with another method is 405 with `Allow`, not 404. Fastify does not tell the two apart by itself. */
+/**
+ * Collects the routes, so that a known path with another method answers 405 with `Allow`. Fastify alone answers 404.
+ */
 function collectRoutes(app: FastifyInstance): KnownRoute[] {
   const routes: KnownRoute[] = [];
   app.addHook('onRoute', (route) => {

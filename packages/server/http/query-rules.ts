@@ -1,6 +1,6 @@
 /**
- * What holds for the query of every operation: a parameter that the operation does not have is refused (a misspelt filter
- * that is ignored answers with everything, and looks right), and booleans are written as Airflow's server reads them.
+ * Rules for the query of every operation. A parameter that the operation does not have is refused: if a misspelt filter
+ * were ignored, the answer would contain everything and look right. Booleans are read as Airflow's server reads them.
  */
 import type { Ajv } from 'ajv';
 import type { DataValidationCxt } from 'ajv/dist/types/index.js';
@@ -9,7 +9,7 @@ import { Type } from 'typebox';
 
 export const QUERY_BOOLEAN = 'queryBoolean';
 
-/** As Airflow's server (pydantic) reads them, in any letter case. */
+/** Spellings that Airflow's server (pydantic) accepts, in any letter case. */
 const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
   ...['true', '1', 'on', 't', 'y', 'yes'].map((word) => [word, true] as const),
   ...['false', '0', 'off', 'f', 'n', 'no'].map((word) => [word, false] as const),
@@ -20,7 +20,7 @@ export function addQueryBoolean(ajv: Ajv): void {
     keyword: QUERY_BOOLEAN,
     modifying: true,
     validate: (_schema: unknown, value: unknown, _parent: unknown, context?: DataValidationCxt) => {
-      if (typeof value === 'boolean') return true; // a default
+      if (typeof value === 'boolean') return true; // the value is a default
       const read = typeof value === 'string' ? BOOLEANS.get(value.toLowerCase()) : undefined;
       if (read === undefined || context === undefined) return false;
       (context.parentData as Record<string | number, unknown>)[context.parentDataProperty] = read;
@@ -29,7 +29,7 @@ export function addQueryBoolean(ajv: Ajv): void {
   });
 }
 
-/** The schema of a query as its validator needs it; the document keeps the plain one. */
+/** The schema of a query as its validator needs it. The document keeps the plain schema. */
 export function queryRules(schema: object): object {
   return { ...(withQueryBooleans(schema) as object), additionalProperties: false };
 }
@@ -42,7 +42,10 @@ function withQueryBooleans(schema: unknown): unknown {
   return Object.fromEntries(Object.entries(schema).map(([key, value]) => [key, withQueryBooleans(value)]));
 }
 
-/** An operation that declares no query has an empty one. Pages and files are no operations: links to them may carry anything. */
+/**
+ * Gives an empty query to an operation that declares none. Pages and files are not operations, so links to them may
+ * have any query.
+ */
 export function declareQueries(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => {
     if (route.schema?.operationId !== undefined) route.schema.querystring ??= Type.Object({});

@@ -1,4 +1,4 @@
-/** `run_after_gte`, `run_after_gt`, …: limits on a field of what a list shows, as Airflow names them. */
+/** Range filters on a field of a list, with Airflow's names: `run_after_gte`, `run_after_gt`, … */
 import { Type } from 'typebox';
 import type { TOptional, TSchema } from 'typebox';
 
@@ -9,7 +9,7 @@ type RangeProperties<Fields extends Record<string, TSchema>> = {
   [Field in keyof Fields & string as `${Field}_${RangeEnd}`]: TOptional<Fields[Field]>;
 };
 
-/** The four limits of each field, all optional, as properties of a query or a body. */
+/** The four limits of each field as optional properties of a query or a body. */
 export const rangeProperties = <Fields extends Record<string, TSchema>>(fields: Fields): RangeProperties<Fields> =>
   Object.fromEntries(
     Object.entries(fields).flatMap(([field, schema]) =>
@@ -17,7 +17,7 @@ export const rangeProperties = <Fields extends Record<string, TSchema>>(fields: 
     ),
   ) as RangeProperties<Fields>;
 
-/** Those limits of a field that were given. Null means "not asked", as in bodies. */
+/** The limits of a field that the request contains. In bodies, null means that the limit is absent. */
 type Range = { [End in RangeEnd]?: string | number };
 type Limits<Field extends string> = { [Key in `${Field}_${RangeEnd}`]?: string | number | null | undefined };
 
@@ -32,7 +32,7 @@ export function rangeOf<Field extends string>(asked: Limits<Field>, field: Field
 
 const OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;
 
-/** The same for a moment, as comparisons. */
+/** The same limits of a date field, as comparisons. */
 export const comparisonsOf = <Field extends string>(
   asked: { [Key in `${Field}_${RangeEnd}`]?: string },
   field: Field,

@@ -1,19 +1,22 @@
 import { ApiError } from './errors.ts';
 import type { App } from './typed-app.ts';
 
-/** `cause` for the operator's log, `advice` for whoever asked. */
+/** `cause` is for the log of the operator, `advice` for the caller of the probe. */
 export type Trouble = { cause: string; advice: string };
 
-/** Why this process does not serve yet, or null when it does. */
+/** Why this process does not serve yet, or null when it serves. */
 export type Readiness = {
   reason(): string | null;
-  /** Looked at by each probe: it serves reads, but cannot do its work. */
+  /** Each probe calls this. It returns why the process, which serves reads, cannot do its work. */
   trouble?(): Promise<Trouble | null> | null;
-  /** It does, but not all of it is well. Shown to anybody. */
+  /** A warning about a process that is ready. Every caller sees it. */
   note?(): string | undefined | Promise<string | undefined>;
 };
 
-/** Before the schema is there, every answer but the probes' would be an internal error. */
+/**
+ * Refuses requests until the process is ready. Without the schema, every answer except those of the probes would be an
+ * internal error.
+ */
 export function refuseUntilReady(app: App, readiness: Readiness): void {
   app.addHook('onRequest', async (request) => {
     if (['/healthz', '/readyz'].includes(request.routeOptions.url ?? '')) return;

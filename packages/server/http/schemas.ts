@@ -1,16 +1,19 @@
-/** Building blocks every resource's schemas use. */
+/** Building blocks that the schemas of all resources use. */
 import { Type } from 'typebox';
 import type { TSchema } from 'typebox';
 
-/** `type: [x, "null"]` where it can be said so: shorter in the document and faster to serialise than a union. */
+/**
+ * Allows null. Where possible it becomes `type: [x, "null"]`, which is shorter in the document and faster to serialise
+ * than a union.
+ */
 export const Nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()]);
 
-/** Of names that stand in a path: these two mean folders there, and no encoding keeps a URL parser from resolving them. */
+/** Refuses `.` and `..` as names in a path. They mean folders there, and URL parsers resolve them in every encoding. */
 export const NO_FOLDER = String.raw`^(?!\.\.?$)`;
 
 /**
- * A schema that the document shows in a narrower form than the validator checks: the rest is refused by the handler, in better
- * words than a validator has.
+ * A schema that the document shows in a narrower form than the validator checks. The handler refuses the rest, with a
+ * better message than the validator has.
  */
 export const ShownAs = <Schema extends TSchema>(schema: Schema, shown: object): Schema => ({
   ...schema,
@@ -18,7 +21,7 @@ export const ShownAs = <Schema extends TSchema>(schema: Schema, shown: object): 
 });
 export const SHOWN_AS = 'x-shown-as';
 
-/** Airflow's field for it may come back as it was read, which is null, or as forms send it, which is empty. */
+/** Airflow's field for a team. Clients send it back as they read it (null), or as forms send it (empty). */
 export const NoTeam = ShownAs(Nullable(Type.String({ maxLength: 50 })), {
   type: ['string', 'null'],
   maxLength: 0,
@@ -38,7 +41,7 @@ export const ProblemSchema = Type.Object(
   { title: 'Error' },
 );
 
-/** An answer that comes as JSON, or as plain text to whoever asks for that in `Accept`. */
+/** An answer in JSON, or in plain text if the `Accept` header asks for it. */
 export const JsonOrText = <Schema extends TSchema>(schema: Schema, description: string) => ({
   description,
   content: { 'application/json': { schema }, 'text/plain': { schema: Type.String() } },
@@ -62,7 +65,7 @@ export const PagingQuery = {
   }),
 };
 
-/** A list answer: one array under its own name, and how many entries match in all. */
+/** A list answer: one array under its own name, and the total number of matching entries. */
 export const Collection = <Name extends string, Item extends TSchema>(title: string, name: Name, item: Item) =>
   Type.Object(
     { [name]: Type.Array(item), total_entries: Type.Integer() } as Record<Name, ReturnType<typeof Type.Array<Item>>> & {

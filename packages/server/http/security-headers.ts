@@ -1,6 +1,6 @@
 /**
- * What browsers are told about every answer. It is the same for all, so helmet makes it once: made anew for each request, as
- * its Fastify plugin does, it was most of what small collections of garbage had to keep, 8 to 14 ms each instead of 2.
+ * Security headers of every answer. They are equal for all answers, so helmet computes them once. Its Fastify plugin
+ * computes them for each request, which costs garbage collection time.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import helmet from 'helmet';
@@ -8,7 +8,7 @@ import type { App } from './typed-app.ts';
 
 const A_YEAR_SECONDS = 31_536_000;
 
-/** Our own pages load nothing from elsewhere and run no inline script. */
+/** Our own pages load nothing from other hosts and run no inline script. */
 const CONTENT_SECURITY_POLICY = {
   defaultSrc: ["'self'"],
   scriptSrc: ["'self'"],
@@ -21,11 +21,14 @@ const CONTENT_SECURITY_POLICY = {
   upgradeInsecureRequests: null,
 };
 
-/** `isSecure`: this server speaks TLS itself, and browsers shall not come by plain HTTP any more. Behind a proxy that is the proxy's to say. */
+/**
+ * `isSecure` means that this server speaks TLS itself. Browsers then must not use plain HTTP any more. If a proxy
+ * terminates TLS, the proxy decides this.
+ */
 export function installSecurityHeaders(app: App, { isSecure }: { isSecure: boolean }): void {
   const headers = makeHeaders(isSecure);
   app.addHook('onRequest', (_request, reply, next) => {
-    // On the response itself: answers that bypass the framework carry them, too.
+    // The headers are set on the raw response, so answers that bypass the framework have them as well.
     for (const [name, value] of headers) reply.raw.setHeader(name, value);
     next();
   });

@@ -1,4 +1,4 @@
-/** Pages and files of the web UI and the editor, as browsers like to keep them. */
+/** Sends pages and files of the web UI and the editor with cache headers for browsers. */
 import { createReadStream } from 'node:fs';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ENCODED_EXTENSIONS } from '@svc/web/bundle.ts';
@@ -7,7 +7,7 @@ import type { Page } from '@svc/web/html.ts';
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Always asked for, rarely sent: an upgrade shows at once, and a reload costs a 304. */
+/** Browsers revalidate a page at each load. An upgrade shows at once, and an unchanged page costs a 304. */
 export function sendPage(request: FastifyRequest, reply: FastifyReply, page: Page): FastifyReply {
   reply.header('cache-control', 'no-cache').header('etag', page.etag);
   if (request.headers['if-none-match'] === page.etag) return reply.code(304).send();
@@ -22,7 +22,7 @@ export function sendFile(request: FastifyRequest, reply: FastifyReply, file: Bun
   if (request.headers['if-none-match'] === file.etag) return reply.code(304).send();
   const accepted = String(request.headers['accept-encoding'] ?? '');
   const coding = file.encodings.find((candidate) => accepted.includes(candidate));
-  // Compressed once, at set-up; the compressing plugin leaves an answer alone that has an encoding already.
+  // The file was compressed at set-up. The compression plugin skips an answer that already has an encoding.
   if (coding) reply.header('content-encoding', coding);
   const path = coding ? `${file.path}${ENCODED_EXTENSIONS[coding]}` : file.path;
   return reply.type(file.contentType).send(createReadStream(path));

@@ -1,6 +1,7 @@
 /**
- * The HTTP listener with TLS, version 1.2 or newer. A certificate that is replaced counts for the next connection; those that
- * are open stay. Who speaks plain HTTP to it is told so: without words it would look like a server that is broken.
+ * The HTTP listener with TLS 1.2 or newer. A replaced certificate applies to new connections; open connections
+ * continue. A client that speaks plain HTTP gets an explanation, because a silent close would look like a broken
+ * server.
  */
 import { createServer } from 'node:https';
 import type { RequestListener, Server } from 'node:http';
@@ -11,7 +12,7 @@ import { ApiError, problemOf } from './errors.ts';
 
 /** The first byte of a TLS connection: a handshake record. */
 const HANDSHAKE = 0x16;
-/** Who says nothing for so long is let go, as Node does with handshakes. */
+/** A connection that sends nothing for this long is closed. Node treats handshakes in the same way. */
 const FIRST_BYTE_MS = 120_000;
 
 const contextOf = ({ cert, key }: CertificatePair) => ({ cert, key, minVersion: 'TLSv1.2' as const });
@@ -19,7 +20,7 @@ const contextOf = ({ cert, key }: CertificatePair) => ({ cert, key, minVersion: 
 export function createTlsServer(pair: Pick<WatchedPair, 'current' | 'onChange'>, handler: RequestListener): Server {
   const server = createServer(contextOf(pair.current()), handler);
   pair.onChange((renewed) => server.setSecureContext(contextOf(renewed)));
-  // Looks at the first byte before the listeners that begin the handshake.
+  // Reads the first byte before the listeners that start the handshake.
   const begin = server.listeners('connection') as ((socket: Socket) => void)[];
   server.removeAllListeners('connection');
   server.on('connection', (socket: Socket) => {
@@ -35,7 +36,7 @@ export function createTlsServer(pair: Pick<WatchedPair, 'current' | 'onChange'>,
       else answerInWords(socket);
     });
   });
-  // The type of Node's own is that of a server without TLS, which has all that anybody uses of it.
+  // The rest of the server uses only what a TLS server has in common with this type.
   return server as unknown as Server;
 }
 
@@ -49,5 +50,5 @@ function answerInWords(socket: Socket): void {
   socket.end(
     `HTTP/1.1 400 Bad Request\r\ncontent-type: application/problem+json\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-  socket.resume(); // what else it has to say is not read, but must not keep the socket
+  socket.resume(); // the remaining bytes are discarded, so that they do not keep the socket open
 }

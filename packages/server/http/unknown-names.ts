@@ -2,12 +2,15 @@ import { distance } from 'fastest-levenshtein';
 
 const MAX_NAMED = 5;
 const MAX_LENGTH = 100;
-/** A DAG may have thousands of tasks. */
+/** The message lists at most this many known names. A DAG may have thousands of tasks. */
 const MAX_KNOWN = 150;
 
-/** `unknown field "emial" (did you mean "email"?); known: password, email`: every unknown name, and all there is to choose from. */
+/**
+ * Describes all unknown names and all known ones: `unknown field "emial" (did you mean "email"?); known: password,
+ * email`.
+ */
 export function describeUnknown(input: {
-  /** What these are names of. */
+  /** The noun for the names, for example `field`. */
   word: string;
   sent: readonly string[];
   known: readonly string[];
@@ -24,21 +27,22 @@ export function describeUnknown(input: {
   return `unknown ${word}${unknown.length === 1 ? '' : 's'} ${named.join(', ')}${more}${inside}; ${allowed}`;
 }
 
-/** A guess must share most of its letters: `id` for `x` would send the reader the wrong way. */
+/** Suggests a known name only if it shares most of its letters. Suggesting `id` for `x` would mislead the reader. */
 function guess(name: string, known: readonly string[]): string {
   const nearest = nearestName(name, known);
   return nearest === undefined ? '' : ` (did you mean "${nearest}"?)`;
 }
 
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  const word = name.slice(0, MAX_LENGTH).toLowerCase(); // bounded: a distance costs the product of the lengths
+  // bounded, because an edit distance costs the product of the lengths
+  const word = name.slice(0, MAX_LENGTH).toLowerCase();
   const [best] = known
     .map((candidate) => ({ candidate, cost: costOf(candidate.toLowerCase(), word) }))
     .sort((a, b) => a.cost - b.cost);
   return best !== undefined && best.cost <= Math.min(3, (word.length + 1) / 3) ? best.candidate : undefined;
 }
 
-/** A name cut short, or one with something added, is one mistake. */
+/** Counts a truncated or extended name as one mistake. */
 function costOf(candidate: string, word: string): number {
   const [short, long] = candidate.length < word.length ? [candidate, word] : [word, candidate];
   const isPart = short.length >= 3 && short.length * 2 >= long.length && long.startsWith(short);

@@ -1,4 +1,4 @@
-/** `update_mask` as Airflow has it: when given, a PATCH writes only the fields it names. */
+/** `update_mask` as in Airflow: if given, a PATCH writes only the fields that it names. */
 import { Type } from 'typebox';
 import { ApiError } from './errors.ts';
 import { ShownAs } from './schemas.ts';
@@ -12,13 +12,13 @@ export const UpdateMaskQuery = (fields: readonly string[]) => ({
   ),
 });
 
-/** Leaves out of the body what the mask does not name: a field left out keeps its stored value. */
+/** Removes fields that the mask does not name from the body. A removed field keeps its stored value. */
 export function applyUpdateMask<Body extends object>(
   body: Body,
   mask: readonly string[] | null | undefined,
   fields: readonly string[],
 ): Partial<Body> {
-  const names = (mask ?? []).filter((name) => name !== ''); // the web UI sends an empty one for "none"
+  const names = (mask ?? []).filter((name) => name !== ''); // the web UI sends an empty name for "none"
   const unknown = names.find((name) => !fields.includes(name));
   if (unknown !== undefined) {
     throw new ApiError(

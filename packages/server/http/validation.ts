@@ -1,6 +1,7 @@
 /**
- * Validation of requests. Query strings and paths are text, so numbers and booleans in them are converted; bodies are
- * JSON and mean what they say: a null is not an empty string, "5" is not 5. (A coerced null would clear a stored field.)
+ * Validation of requests. Query strings and paths are text, so numbers and booleans in them are converted. Bodies are
+ * JSON and are taken literally: null is not an empty string, and "5" is not 5. A null that is converted would clear a
+ * stored field.
  */
 import { Ajv } from 'ajv';
 import type { ErrorObject } from 'ajv';
@@ -16,7 +17,8 @@ import { QUERY_BOOLEAN, addQueryBoolean, queryRules } from './query-rules.ts';
 import { describeUnknown } from './unknown-names.ts';
 
 export function createValidatorCompiler(): FastifySchemaCompiler<object> {
-  // `discriminator`: of a union only the branch that its tag names is looked into, so that the error speaks of that one.
+  // With `discriminator`, the validator checks only the branch of a union that the tag names, so the error describes
+  // that branch.
   const options = { useDefaults: true, allErrors: false, strict: false, verbose: true, discriminator: true } as const;
   const exact = new Ajv({ ...options });
   const converting = new Ajv({ ...options, coerceTypes: 'array' });
@@ -31,25 +33,28 @@ export function createValidatorCompiler(): FastifySchemaCompiler<object> {
   });
 }
 
-/** Narrower than the library's formats, which let through what neither `Date` nor Postgres can read: 23:59:60, urn:uuid:… */
+/**
+ * Stricter than the formats of the library, which accept texts that `Date` or Postgres cannot read: 23:59:60,
+ * urn:uuid:…
+ */
 const STORABLE_FORMATS = {
   'date-time': isDateTime,
   uuid: UUID,
 };
 
 export function isDateTime(text: string): boolean {
-  // Postgres knows no offset of sixteen hours and more.
+  // Postgres refuses offsets of sixteen hours and more.
   const [, day] = /^(\d{4}-\d\d-\d\d)[T ]\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-](?:0\d|1[0-5]):?\d\d)$/i.exec(text) ?? [];
   if (day === undefined) return false;
   const year = new Date(text).getUTCFullYear();
-  if (!(year >= 1 && year <= 9_999)) return false; // also when it is no date at all
-  // `Date` takes 30 February for a day in March.
+  if (!(year >= 1 && year <= 9_999)) return false; // also false for an invalid date
+  // `Date` reads 30 February as a day in March.
   return new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 }
 
 const WORD_OF_PART: Record<string, string> = { querystring: 'query parameter' };
 
-/** One sentence naming the field, what was sent and what is allowed. */
+/** Returns one sentence that names the field, the sent value and what is allowed. */
 export function describeValidationError(errors: FastifySchemaValidationError[], part: string): ApiError {
   const error = errors[0] as (FastifySchemaValidationError & Partial<ErrorObject>) | undefined;
   if (!error) return new ApiError('invalid_request', `${part} is not valid`);
@@ -106,7 +111,7 @@ function nameOfType(value: unknown): string {
   return Array.isArray(value) ? 'array' : typeof value;
 }
 
-/** Short and safe: only numbers and short words are repeated, because a rejected value may be a secret in the wrong field. */
+/** Repeats only numbers and short words, because a refused value may be a secret in the wrong field. */
 const show = (value: unknown): string =>
   typeof value === 'number' || (typeof value === 'string' && value.length <= 40)
     ? JSON.stringify(value)

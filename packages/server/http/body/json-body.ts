@@ -1,7 +1,7 @@
 /**
- * How JSON bodies are read. Beside the framework's own refusals (no valid JSON, keys that would poison a prototype) a body
- * must be UTF-8 and something that can be kept as it is: not nested so deeply that writing it out overflows the stack, without
- * a key that an object has twice, and of text and numbers that stay the same (@svc/spec/storable.ts).
+ * The parser of JSON bodies. The framework refuses invalid JSON and keys that would poison a prototype. In addition, a
+ * body must be UTF-8 and must be storable unchanged: its nesting must not overflow the stack when it is serialised, no
+ * object may contain a key twice, and text and numbers must stay the same (@svc/spec/storable.ts).
  */
 import { isUtf8 } from 'node:buffer';
 import { callbackify } from 'node:util';
@@ -24,18 +24,20 @@ const NAMED = { name: THE_BODY };
 
 export function installJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
-  // Read by default, and the one type that a page of another site may send without asking first.
+  // Fastify reads text/plain by default. It is also the one type that a page of another site may send without a
+  // preflight.
   app.removeContentTypeParser('text/plain');
   app.addContentTypeParser<Buffer>('application/json', { parseAs: 'buffer' }, (request, sent, done) => {
-    // Clients send the header by habit with calls that have no body; where one is required, its schema says so.
+    // Clients often send this header with calls that have no body. Where a body is required, the schema of the route
+    // says so.
     if (sent.length === 0) return done(null, undefined);
     if (!isUtf8(sent)) return done(new ApiError('invalid_json', 'the body is not valid UTF-8'));
-    const text = sent.toString('utf8').replace(/^\uFEFF/, ''); // a byte-order mark is no part of the document
+    const text = sent.toString('utf8').replace(/^\uFEFF/, ''); // a byte-order mark is not part of the document
     const schema = request.routeOptions.schema?.body;
     if (text.length > LARGE_BODY_CHARACTERS) return callbackify(() => readLarge(text, schema))(done);
     void parse(request, text, (error: Error | null, body?: unknown) => {
       if (error) return done(refusal(isJson(text) ? new PoisonedKeyError() : error));
-      const fault = storeProblem(body, NAMED); // before anything that recurses
+      const fault = storeProblem(body, NAMED); // must run before anything that recurses
       if (fault !== undefined) return done(new ApiError('invalid_request', fault));
       const repeated = repeatedKey(text);
       if (repeated !== undefined) return done(new ApiError('invalid_request', repeatedFault(repeated)));
@@ -43,12 +45,13 @@ export function installJsonParser(app: FastifyInstance): void {
       const exact = parseExact(text);
       const inexact = storeProblem(exact, NAMED);
       if (inexact !== undefined) return done(new ApiError('invalid_request', inexact));
-      done(null, schema === undefined ? body : settleNumbers(exact, schema)); // without one, nothing of it is kept
+      // without a schema, no part of the body is stored
+      done(null, schema === undefined ? body : settleNumbers(exact, schema));
     });
   });
 }
 
-/** The same in turns with others; the rules are one. */
+/** Does the same for a large body, in turns with other work. The rules are equal. */
 async function readLarge(text: string, schema: unknown): Promise<unknown> {
   const { body, hasRawNumbers } = await parseLargeBody(text).catch(refuse);
   const fault = await faultOfLargeBody(body, NAMED).catch(refuse);
@@ -58,7 +61,7 @@ async function readLarge(text: string, schema: unknown): Promise<unknown> {
   return hasRawNumbers && schema !== undefined ? settleNumbers(body, schema) : body;
 }
 
-/** One of the two would be kept, and nobody could tell which was meant. */
+/** Only one of the two values could be stored, and the server cannot know which one the sender meant. */
 const repeatedFault = (key: string): string => `${THE_BODY} has the key ${JSON.stringify(key)} twice: send it once`;
 
 function refuse(error: unknown): never {
@@ -73,7 +76,7 @@ function refusal(error: unknown): ApiError {
   return new ApiError('invalid_json', 'the body must be one JSON document');
 }
 
-/** What the framework refuses all the same has a key that would poison a prototype. */
+/** True for valid JSON. If the framework refuses valid JSON, it contains a key that would poison a prototype. */
 function isJson(text: string): boolean {
   try {
     JSON.parse(text);

@@ -1,6 +1,6 @@
 /**
- * Bodies that are too large to be read in one go: a MiB of small values holds up the event loop for a tenth of a second and
- * more, and a compiled DAG may have sixteen. Read and looked through in turns with everybody else.
+ * Parses and checks bodies that are too large for one turn of the event loop, such as a compiled DAG of 16 MiB. The
+ * work runs in slices, and other work runs between them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
@@ -9,10 +9,13 @@ import { storeProblems } from '@svc/spec/storable.ts';
 
 export const LARGE_BODY_CHARACTERS = 64 * 1024;
 
-/** Values that are looked at in one turn. */
+/** Number of values that are checked in one turn. */
 const IN_ONE_TURN = 5_000;
 
-/** A compiled DAG of 16 MiB has less than a million; ten million of nothing keep the garbage collector busy. */
+/**
+ * A compiled DAG of 16 MiB has less than a million values. Many more empty values would keep the garbage collector
+ * busy.
+ */
 const MAX_VALUES = 2_000_000;
 const COUNTED_AT_ONCE = 1024 * 1024;
 
@@ -22,7 +25,7 @@ export class TooManyValuesError extends Error {
   }
 }
 
-/** Throws a SyntaxError when it is no JSON, and something else when it is too much. */
+/** Throws a SyntaxError for invalid JSON, and a TooManyValuesError for too many values. */
 export async function parseLargeBody(text: string): Promise<{ body: unknown; hasRawNumbers: boolean }> {
   let values = 0;
   for (let from = 0; from < text.length && text.length > MAX_VALUES; from += COUNTED_AT_ONCE) {
@@ -38,7 +41,10 @@ export async function parseLargeBody(text: string): Promise<{ body: unknown; has
   return { body: await parseJsonInTurns(text, { parse }), hasRawNumbers };
 }
 
-/** Every value but the first of its list or object comes behind a comma, and those behind brackets. Texts count too, roughly. */
+/**
+ * Counts commas and opening brackets, which is an upper bound of the number of values. Those inside texts count as
+ * well.
+ */
 function countMarks(text: string, from: number, to: number): number {
   let marks = 0;
   for (let at = from; at < to; at += 1) {
@@ -48,7 +54,7 @@ function countMarks(text: string, from: number, to: number): number {
   return marks;
 }
 
-/** What is wrong with it, or undefined; throws for a key that would poison a prototype. */
+/** Returns what is wrong with the body, or undefined. Throws for a key that would poison a prototype. */
 export async function faultOfLargeBody(body: unknown, options: { name: string }): Promise<string | undefined> {
   let seen = 0;
   for (const step of storeProblems(body, { ...options, look: refusePoison })) {
@@ -59,7 +65,7 @@ export async function faultOfLargeBody(body: unknown, options: { name: string })
   return undefined;
 }
 
-/** Valid JSON all the same: whoever sent it is told what is wrong with it. */
+/** The body is valid JSON, so the sender gets a message that names the forbidden key. */
 export class PoisonedKeyError extends Error {
   constructor() {
     super('the body must not have the key "__proto__", nor "constructor" with a "prototype" in it');

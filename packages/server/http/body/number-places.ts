@@ -1,6 +1,7 @@
 /**
- * Which numbers of a body are kept as they were written. Where its schema leaves a value open, it is the author's, and keeps
- * its digits; where the schema says what is wanted, a number is one we compute with: `"slots": 5.0` is 5.
+ * Decides which numbers of a body keep their digits as written. Where the schema leaves a value open, the value belongs
+ * to the author and keeps its digits. Where the schema declares a type, the number becomes one that we compute with:
+ * `"slots": 5.0` becomes 5.
  */
 import { isRawNumber, nearestNumber } from '@svc/spec/exact-json.ts';
 
@@ -17,12 +18,12 @@ type Schema = {
   additionalProperties?: Schema | boolean;
 };
 
-/** Changes the body in place, but for one that is itself a number. */
+/** Changes the body in place, unless the body itself is a number. */
 export function settleNumbers(body: unknown, schema: unknown): unknown {
   return settle(body, branchesOf(schema as Schema));
 }
 
-/** `schemas`: all that may speak of this value; none when it lies within an open one. */
+/** `schemas` contains every schema that may describe this value. It is empty inside an open value. */
 function settle(value: unknown, schemas: readonly Schema[]): unknown {
   if (isRawNumber(value)) return schemas.length === 0 || schemas.some(isOpen) ? value : nearestNumber(value);
   if (typeof value !== 'object' || value === null || schemas.length === 0) return value;
@@ -37,7 +38,7 @@ function settle(value: unknown, schemas: readonly Schema[]): unknown {
 const isOpen = ({ type, const: constant, enum: words }: Schema): boolean =>
   type === undefined && constant === undefined && words === undefined;
 
-/** A union as its members: which of them is meant is not known yet. */
+/** Returns the members of a union, because it is not known yet which of them applies. */
 function branchesOf(schema: Schema): Schema[] {
   const { anyOf, oneOf, allOf } = schema;
   const parts = [...(anyOf ?? []), ...(oneOf ?? []), ...(allOf ?? [])];

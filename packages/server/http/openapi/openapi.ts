@@ -14,8 +14,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     const access = route.config?.access;
     const operationId = route.schema?.operationId;
     if (!route.schema || route.schema.hide) {
-      // The authorization tests are generated from the document. What is not in it must be public, or another way to write
-      // the path of an operation that is.
+      // The authorization tests are generated from the document. A route outside the document must therefore be public,
+      // or must be another path of a documented operation.
       if (access !== 'public' && access !== documented.get(operationId))
         throw new Error(`route ${route.url} needs ${access} and must be in the API document`);
       return;
@@ -23,7 +23,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     documented.set(operationId, access);
     route.schema.response = { ...refusalsOf(route), ...(route.schema.response as object | undefined) };
     route.schema.security ??= access === 'public' ? [] : [{ bearer: [] }];
-    // Read by the authorization tests: the document itself says who may call what.
+    // The authorization tests read it, so the document itself says who may call what.
     Object.assign(route.schema, { 'x-access': access });
   });
 
@@ -47,7 +47,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     uiConfig: { docExpansion: 'none', deepLinking: true, filter: true, persistAuthorization: false },
     theme: { title: 'svc API reference' },
     logo: { type: 'image/svg+xml', content: ICON, href: '/', target: '_self' },
-    // Its own policy would make browsers ask for https, which a server behind no TLS proxy does not speak: ours stands.
+    // The policy of the library would make browsers use https, which a server without TLS does not speak. Our own
+    // policy applies instead.
     staticCSP: false,
   });
 }

@@ -1,16 +1,18 @@
 /**
- * The document as its readers want it: what is said many times said once, by name, and what the framework cannot know about
- * requests, such as that a field with a default may be left out.
+ * Prepares the document for its readers. Repeated schemas become named parts. Rules of requests that the framework does
+ * not express are added, for example that a field with a default is optional.
  */
 import { SHOWN_AS } from '../schemas.ts';
 
 type Node = Record<string, unknown>;
 
-/** Moves every schema that has a title into components and refers to it by name: shorter, and readable. */
+/**
+ * Moves every schema with a title into components and refers to it by name. The document becomes shorter and readable.
+ */
 export function withNamedParts<Doc extends object>(document: Doc): Doc {
   const schemas: Record<string, Node> = {};
   const visit = (value: unknown): unknown => {
-    if (value === 'Default Response') return 'Done'; // the library's word for a response nobody described
+    if (value === 'Default Response') return 'Done'; // the text of the library for a response without a description
     if (Array.isArray(value)) return value.map(visit);
     if (value === null || typeof value !== 'object') return value;
     if (Object.hasOwn(value, SHOWN_AS)) return (value as Node)[SHOWN_AS];
@@ -34,7 +36,7 @@ function repaired(node: Node, schemas: Readonly<Record<string, Node>>): Node {
   return withoutRequiredDefaults(node);
 }
 
-/** Handlers always see a value; callers may leave it out. */
+/** A field with a default is optional for callers, and handlers always receive a value. */
 function withoutRequiredDefaults(node: Node): Node {
   const { required, properties } = node;
   if (!Array.isArray(required) || !isObject(properties)) return node;
@@ -45,8 +47,8 @@ function withoutRequiredDefaults(node: Node): Node {
 }
 
 /**
- * Without it a tag would be the name of a schema, and `action: "create"` that of none. Our validator reads the constants in the
- * members instead, and refuses a mapping.
+ * Without a mapping, a tag would have to be the name of a schema, and `action: "create"` is not such a name. Our
+ * validator reads the constants in the members instead and refuses a mapping.
  */
 function withMapping(node: Node, schemas: Readonly<Record<string, Node>>): Node {
   const { propertyName } = node['discriminator'] as { propertyName: string };
@@ -72,7 +74,7 @@ const hasDefault = (schema: unknown): boolean => isObject(schema) && Object.hasO
 const isNamedSchema = (node: Node): node is Node & { title: string } =>
   typeof node['title'] === 'string' && node['type'] === 'object';
 
-/** A request's: of a response no one says whether it is required. */
+/** True for the body of a request. A response never has `required`. */
 const isBody = (node: Node): boolean => isObject(node['content']) && typeof node['required'] === 'boolean';
 const jsonSchemaOf = (body: Node): unknown =>
   ((body['content'] as Node)['application/json'] as { schema?: unknown } | undefined)?.schema;

@@ -1,6 +1,7 @@
 /**
- * What operations may answer beside success: what follows from the rules that hold for all of them, and what a route names in
- * `config.refuses`. Tests fail for an answer that the document does not have (@svc/testing/vitest/declared-answers.ts).
+ * The refusals of each operation for the document: those of the rules that all operations share, and those that a route
+ * names in `config.refuses`. A test fails when an answer is not in the document
+ * (@svc/testing/vitest/declared-answers.ts).
  */
 import type { RouteOptions } from 'fastify';
 import { Type } from 'typebox';
@@ -11,9 +12,12 @@ import { ProblemSchema } from '../schemas.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** What its handler refuses with, beside what any may: `invalid_request`, and `not_found` where the path names something. */
+    /**
+     * Errors of this handler in addition to those of every handler: `invalid_request`, and `not_found` for a path with
+     * a parameter.
+     */
     refuses?: readonly ErrorCode[];
-    /** Of paths that browsers are sent to: the page that tells a person what a problem body tells a program. */
+    /** For paths that people open in a browser: builds the page that shows the problem. */
     problemPage?: (problem: Problem, requestId: string) => string;
   }
 }
@@ -31,7 +35,7 @@ const DESCRIPTIONS: Record<number, string> = {
   503: 'The database, or what this call needs, is not available right now; or the server is overloaded',
 };
 
-/** Of GET and HEAD no body is read. */
+/** The server reads no body of these requests. */
 const READ_METHODS = new Set(['GET', 'HEAD']);
 
 export function refusalsOf({ method, url, config }: Pick<RouteOptions, 'method' | 'url' | 'config'>): object {
@@ -42,8 +46,8 @@ export function refusalsOf({ method, url, config }: Pick<RouteOptions, 'method' 
     ...(config?.access === 'public' ? [] : [401, 403]),
     ...(url.includes(':') ? [404] : []),
     ...(readsBody ? [413] : []),
-    415, // a Content-Encoding that nobody knows is refused whether a body follows or not
-    ...(PROBES.has(url) ? [] : [429]), // probes are never turned away
+    415, // an unknown Content-Encoding is refused even without a body
+    ...(PROBES.has(url) ? [] : [429]), // probes are never refused
     431,
     500,
     503,
@@ -55,7 +59,7 @@ export function refusalsOf({ method, url, config }: Pick<RouteOptions, 'method' 
   );
 }
 
-/** The general sentence where the general rule applies, and what this operation has of its own. */
+/** Joins the general sentence, where the general rule applies, with the errors of this operation. */
 function describe(status: number, named: ReadonlyMap<number, readonly string[]>, common: readonly number[]): string {
   const own = named.get(status) ?? [];
   const general = common.includes(status) || own.length === 0 ? [DESCRIPTIONS[status] ?? ''] : [];
