@@ -1,4 +1,7 @@
-/** The way back in, for whoever has the database: an administrator of a tenant, made on the host. */
+/**
+ * Makes a user an administrator of a tenant, from the host. It is the way back in for an operator with access to the
+ * database.
+ */
 import { isUuid } from '@svc/spec/ids.ts';
 import { scopedToTenant } from '../db/database.ts';
 import type { SharedDb } from '../db/database.ts';
@@ -20,11 +23,11 @@ export async function grantAdministrator(
   db: SharedDb,
   input: {
     tenant: string;
-    /** Address or id. */
+    /** E-mail address or id of the user. */
     user: string;
-    /** From now on; also that of a user who is made. */
+    /** The new password of the user, or the password of a user who is created. */
     password?: string | undefined;
-    /** Makes the user who is not there; needs a password. */
+    /** Creates the user if it does not exist. This needs a password. */
     create: boolean;
     actor: Actor;
   },
@@ -46,7 +49,7 @@ export async function grantAdministrator(
       await endSessionsOfUser(scope, userId);
     }
     const before = userId === undefined ? undefined : await findUserById(scope, userId);
-    if (userId === undefined || !before) return { kind: 'no_such_user' }; // taken away in this very moment
+    if (userId === undefined || !before) return { kind: 'no_such_user' }; // the user was deleted at this moment
     await changeUserAccess(scope, userId, { roles: [...before.roles, ADMINISTRATOR], isActive: true });
     await recordAudit(scope, input.actor, {
       event: 'grant_admin',

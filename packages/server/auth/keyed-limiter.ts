@@ -1,4 +1,4 @@
-/** Runs work for one key one after the other, and for all keys at most `atOnce` at a time. */
+/** Runs the work of one key sequentially, and at most `atOnce` works of all keys in parallel. */
 export type KeyedLimiter = { take<T>(key: string, work: () => Promise<T>): Promise<T> };
 
 export class QueueFullError extends Error {}
@@ -14,7 +14,7 @@ export function createKeyedLimiter(options: { atOnce: number; waitingPerKey: num
     try {
       return await work();
     } finally {
-      const next = waiting.shift(); // hands the slot over without letting a newcomer in between
+      const next = waiting.shift(); // passes the slot on, so that no newcomer can take it in between
       if (next) next();
       else running -= 1;
     }
@@ -28,7 +28,7 @@ export function createKeyedLimiter(options: { atOnce: number; waitingPerKey: num
       queue.length += 1;
       const result = queue.tail.then(() => withSlot(work));
       queue.tail = result
-        .catch(() => {}) // its caller sees the error; the next in line only waits
+        .catch(() => {}) // the caller of that work sees the error; the next work only waits for its end
         .finally(() => {
           queue.length -= 1;
           if (queue.length === 0) lastOfKey.delete(key);

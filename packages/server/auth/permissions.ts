@@ -1,4 +1,4 @@
-/** Who may do what. Permissions are a closed list; roles are nested sets of them, seeded into every tenant. */
+/** Permissions and roles. Permissions are a closed list. Roles are nested sets of them, seeded in every tenant. */
 
 const READS_OF_WORK = [
   'read:dag',
@@ -14,7 +14,7 @@ const WRITES_OF_OPERATOR = ['write:dag_run', 'write:task_instance', 'write:dag',
 const WRITES_OF_EDITOR = ['write:connection', 'write:variable', 'write:pool', 'write:xcom'] as const;
 const ADMIN_ONLY = ['read:audit_log', 'read:config', 'read:user', 'write:user'] as const;
 
-/** Over all tenants: the administrators of the tenant `default` have them, nobody else ever does. */
+/** Permissions over all tenants. Only the administrators of the tenant `default` have them. */
 const OF_THE_PLATFORM = ['read:tenant', 'write:tenant'] as const;
 
 const OF_A_TENANT = [...READS_OF_WORK, ...WRITES_OF_OPERATOR, ...WRITES_OF_EDITOR, ...ADMIN_ONLY] as const;
@@ -37,5 +37,5 @@ export const PLATFORM_PERMISSIONS: readonly Permission[] = OF_THE_PLATFORM;
 
 const KNOWN = new Set<string>(PERMISSIONS);
 
-/** A permission this version does not know (written by a newer one) grants nothing. */
+/** An unknown permission, for example one that a newer version stored, grants nothing. */
 export const isPermission = (name: string): name is Permission => KNOWN.has(name);

@@ -2,21 +2,27 @@ import { DEFAULT_TENANT } from '../db/identity/tenants.ts';
 import { PLATFORM_PERMISSIONS, isPermission } from './permissions.ts';
 import type { Permission } from './permissions.ts';
 
-/** Who makes a request. */
+/** The caller of a request. */
 export type Principal = {
   userId: string;
-  /** Of a service account, what stands for it where people have their address. */
+  /** The e-mail address of a person, or the display name of a service account. */
   email: string;
   tenantId: string;
   tenantName: string;
   roles: readonly string[];
   permissions: ReadonlySet<Permission>;
-  /** Null without a session to end: a service account, and the development no-auth administrator. */
+  /**
+   * Null if there is no session to end: for a service account, and for the administrator of development without
+   * authentication.
+   */
   sessionId: string | null;
   isServiceAccount: boolean;
 };
 
-/** What the permissions of a role's row come to. Those of the platform count in one tenant only, whatever is stored. */
+/**
+ * Returns the permissions that a stored role grants. Permissions of the platform count only in the default tenant,
+ * whatever is stored.
+ */
 export const grantedPermissions = (tenantName: string, stored: readonly string[]): ReadonlySet<Permission> =>
   new Set(
     stored

@@ -1,4 +1,7 @@
-/** From a token of a service account to who that is. The row is read at every request, so a revocation holds at once, everywhere. */
+/**
+ * Authenticates the token of a service account. Every request reads the row of the account, so a revocation takes
+ * effect at once in every process.
+ */
 import type { Database } from '../db/database.ts';
 import { findServiceAccountByToken, recordUse } from '../db/identity/service-accounts.ts';
 import type { LiveServiceAccount } from '../db/identity/service-accounts.ts';
@@ -10,18 +13,20 @@ export type ServiceTokenFault = 'service_token_unknown' | 'service_token_expired
 
 export type ServiceAccounts = { authenticate(token: string): Promise<Principal | ServiceTokenFault> };
 
-/** In audit entries, notes and lists of runs, where people have their address, which has an @. */
+/**
+ * The name of a service account in audit entries, notes and lists of runs. It has no @, unlike the address of a person.
+ */
 export const serviceAccountActor = (name: string): string => `service-account:${name}`;
 
 export function createServiceAccounts(db: Database): ServiceAccounts {
-  /** Being written down right now: a burst of requests writes once. */
+  /** Accounts with a write in flight, so that a burst of requests writes once. */
   const writing = new Set<string>();
 
   function writeUseDown(account: LiveServiceAccount): void {
     if (!account.isUseDue || writing.has(account.id)) return;
     writing.add(account.id);
     recordUse(db.shared, account)
-      .catch(() => {}) // the next request says it again
+      .catch(() => {}) // the next request tries again
       .finally(() => writing.delete(account.id));
   }
 

@@ -1,7 +1,8 @@
 /**
- * Tokens that are stored as a hash: those of service accounts (`svc_sa_`) and those with which workers join (`svc_wt_`). Behind
- * the beginning are 40 random letters and digits, and 6 that follow from those. The beginning is for scanners of secrets and for
- * the masks of logs (packages/spec/masking), the end tells a made-up token from one of ours without asking the database.
+ * Tokens that are stored as a hash: those of service accounts (`svc_sa_`) and those with which workers join
+ * (`svc_wt_`). A prefix is followed by 40 random letters and digits, and by 6 check characters computed from them.
+ * Secret scanners and the masks of logs (packages/spec/masking) recognise the prefix. The check characters expose an
+ * invented token without a query.
  */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -20,7 +21,7 @@ function tokensThatBegin(beginning: string) {
       const random = Array.from({ length: RANDOM_LENGTH }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
       return `${beginning}${random}${checkOf(random)}`;
     },
-    /** Undefined for what was never issued. */
+    /** Undefined for a text that was never issued as a token. */
     hashOf(token: string): Buffer | undefined {
       if (!form.test(token)) return undefined;
       const random = token.slice(beginning.length, -CHECK_LENGTH);
@@ -36,10 +37,10 @@ const ofWorkers = tokensThatBegin('svc_wt_');
 
 export const generateServiceToken = ofServices.generate;
 
-/** Whether it means to be one. */
+/** True if the text has the prefix of a service token. It may still be invalid. */
 export const looksLikeServiceToken = (token: string): boolean => token.startsWith(SERVICE);
 
-/** Undefined for what was never issued. */
+/** Undefined for a text that was never issued as a token. */
 export const serviceTokenHash = ofServices.hashOf;
 
 export const storedToken = (token: string, expiresAt: Date): StoredToken => ({
@@ -53,7 +54,7 @@ export function generateWorkerToken(): { token: string; hash: Buffer; start: str
   return { token, hash: sha256(token), start: ofWorkers.startOf(token) };
 }
 
-/** Undefined for what was never issued. */
+/** Undefined for a text that was never issued as a token. */
 export const workerTokenHash = ofWorkers.hashOf;
 
 const sha256 = (text: string): Buffer => createHash('sha256').update(text).digest();

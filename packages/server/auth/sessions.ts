@@ -3,8 +3,8 @@
  *
  *   login ──▶ live ──renew──▶ live ──▶ ended by logout, deactivation, password change, or the maximum age
  *
- * A session is a row; tokens are short-lived proofs of it. Everything that ends a session ends all its tokens with the
- * next request, in every process, because each request reads the row.
+ * A session is a row. Tokens are short-lived proofs of it. Each request reads the row, so the end of a session ends all
+ * its tokens with the next request, in every process.
  */
 import { epochMs } from '../db/moment.ts';
 import type { Moment } from '../db/schema.ts';
@@ -30,9 +30,9 @@ export type IssuedToken = { accessToken: string; expiresInSeconds: number };
 export type LoginOutcome =
   | { kind: 'ok'; token: IssuedToken }
   | { kind: 'wrong_credentials' }
-  /** The credentials were right. */
+  /** The password is right, but the tenant is disabled. */
   | { kind: 'tenant_disabled' }
-  /** Single sign-on is the way in, for this user. */
+  /** This user must use single sign-on. */
   | { kind: 'passwords_off' }
   | { kind: 'rate_limited'; retryAfterSeconds: number };
 
@@ -48,13 +48,16 @@ export type Sessions = {
     clientIp: string;
     requestId: string;
   }): Promise<LoginOutcome>;
-  /** For somebody who has proven who they are in another way, in the transaction that admits them. */
+  /**
+   * Opens a session for a person who was authenticated in another way. It runs in the transaction that admits the
+   * person.
+   */
   open(
     scope: TenantDb,
     tenant: { id: string; name: string },
     user: { id: string; email: string; roles: string[] },
   ): Promise<{ token: IssuedToken; sessionId: string }>;
-  /** Of a person's session, or of a service account. */
+  /** Authenticates the token of a session or of a service account. */
   authenticate(token: string): Promise<Principal | AuthenticationFault>;
   renew(principal: Principal): Promise<IssuedToken | RenewalFault>;
   logout(principal: Principal, actor: Actor): Promise<void>;
@@ -62,14 +65,14 @@ export type Sessions = {
 
 export type SessionSettings = {
   tokenTtlSeconds: number;
-  /** Non-positive: no ceiling. */
+  /** Zero or less means no limit. */
   maxLifetimeSeconds: number;
   failedLoginsPerMinute: number;
-  /** With single sign-on: the only users whose password still opens a session. Null: everybody's does. */
+  /** With single sign-on, only these users may still log in with a password. Null means that every user may. */
   breakGlassEmails: readonly string[] | null;
 };
 
-// argon2 takes a core for tens of milliseconds: more at once only makes each slower, and each holds a connection.
+// argon2 occupies a core. More logins at once would only slow each other down, and each holds a connection.
 const LOGINS_AT_ONCE = 2;
 const LOGINS_WAITING_PER_ADDRESS = 100;
 
@@ -82,7 +85,7 @@ export function createSessions({
   db: Database;
   tokens: TokenSigner;
   settings: SessionSettings;
-  /** For metrics: a wrong password, or a refusal by the budget. */
+  /** For metrics: called for each failed login, also when the budget refuses it. */
   onFailedLogin: () => void;
 }): Sessions {
   const serviceAccounts = createServiceAccounts(db);
@@ -127,7 +130,7 @@ export function createSessions({
       const user = scope && (await findUserForLogin(scope, email));
       const actor = { name: email, clientIp: input.clientIp, requestId: input.requestId };
       if (breakGlass && !breakGlass.has(email)) {
-        // Whether the password is right is not even looked at: it must not matter.
+        // The answer must not depend on the password, so the password is not verified.
         if (scope && user) {
           const detail = { method: 'password', reason: 'single_sign_on_required' };
           await recordAudit(scope, actor, { event: 'login_refused', objectKind: 'user', objectId: user.id, detail });
@@ -148,7 +151,8 @@ export function createSessions({
           ...(isRight && isDisabled && { detail: { reason: 'tenant_disabled' } }),
         });
       }
-      if (isRight && isDisabled) return { kind: 'tenant_disabled' }; // no guess: it costs nothing of the budget
+      // a right password is not a guess, so it does not count against the budget
+      if (isRight && isDisabled) return { kind: 'tenant_disabled' };
       if (tenant && scope && user && succeeded) {
         return { kind: 'ok', token: (await openSession(scope, tenant, user)).token };
       }
@@ -202,7 +206,7 @@ export function createSessions({
       const ageSeconds = (Date.now() - epochMs(session.firstLoginAt)) / 1_000;
       const secondsLeft = settings.maxLifetimeSeconds > 0 ? settings.maxLifetimeSeconds - ageSeconds : Infinity;
       if (secondsLeft <= 0) return 'too_old';
-      // A renewed token does not outlive its session either: else the last renewal would add a whole lifetime.
+      // A renewed token must not outlive its session. Otherwise the last renewal would add a whole lifetime.
       const expiresInSeconds = Math.min(settings.tokenTtlSeconds, Math.ceil(secondsLeft));
       await extendSession(db.tenant(principal.tenantId), principal.sessionId, secondsFromNow(expiresInSeconds));
       const claims = { ...principal, sessionId: principal.sessionId, authTime: epochSeconds(session.firstLoginAt) };

@@ -1,4 +1,4 @@
-/** How tenants come to be, and what every one of them has: the built-in roles, the default pool, an administrator. */
+/** Creates tenants with what each of them has: the built-in roles, the default pool, an administrator. */
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { Actor, AuditEntry } from '../db/identity/audit-log.ts';
 import { scopedToTenant } from '../db/database.ts';
@@ -21,19 +21,19 @@ import { ensureDefaultPool } from '../db/task-instances/pools.ts';
 import { hashPassword } from './passwords.ts';
 import { PLATFORM_PERMISSIONS, ROLE_NAMES, ROLE_PERMISSIONS } from './permissions.ts';
 
-/** Makes the tenant if it is missing, with the default pool, and brings its built-in roles up to what this version defines. */
+/** Creates the tenant if it is missing, with the default pool. Updates its built-in roles to this version. */
 export async function ensureTenant(db: SharedDb, name: string): Promise<Tenant> {
   const tenant = await upsertTenant(db, name);
   await furnish(db, tenant, upsertRoles);
   return tenant;
 }
 
-/** After an upgrade: roles are rows of every tenant. */
+/** Updates the built-in roles of every tenant after an upgrade, because roles are rows of each tenant. */
 export async function refreshTenants(db: SharedDb): Promise<void> {
   for (const tenant of await listTenantIds(db)) await furnish(db, tenant, upsertRoles);
 }
 
-/** `writeRoles`: who may make tenants need not be allowed to change what roles permit. */
+/** `writeRoles` is a parameter, because a caller that may create tenants need not have the right to change roles. */
 async function furnish(db: SharedDb, tenant: Tenant, writeRoles: typeof upsertRoles): Promise<void> {
   const scope = scopedToTenant(db, tenant.id);
   const ofPlatform = tenant.name === DEFAULT_TENANT ? PLATFORM_PERMISSIONS : [];
@@ -52,7 +52,7 @@ export const TENANT_NAME_RULE =
 
 export const isTenantName = (name: string): boolean => new RegExp(TENANT_NAME_PATTERN).test(name);
 
-/** With its first administrator, in one transaction. Undefined when the name is taken. */
+/** Creates a tenant with its first administrator in one transaction. Returns undefined if the name is taken. */
 export async function createTenant(
   db: SharedDb,
   input: { name: string; admin: { email: string; password: string }; actor: Actor },
@@ -77,8 +77,9 @@ export type TenantChange =
   | { kind: 'is_platform' };
 
 /**
- * A disabled tenant keeps everything and does nothing new: nobody logs in, no token of it is accepted, no run and no task of
- * it starts. Attempts that run then go on to their end, whose outcome is recorded; what follows them waits.
+ * Enables or disables a tenant. A disabled tenant keeps its data and starts nothing new: no login succeeds, no token is
+ * accepted, no run and no task starts. Running attempts continue to their end, and their outcome is recorded. The tasks
+ * after them wait.
  */
 export async function setTenantEnabled(
   db: SharedDb,
@@ -96,7 +97,7 @@ export async function setTenantEnabled(
   });
 }
 
-/** In the log of the tenant, and in that of the platform's administrators. */
+/** Writes the entry into the log of the tenant and into the log of the platform's administrators. */
 async function recordOfTenant(
   trx: SharedDb,
   tenant: Tenant,

@@ -1,14 +1,14 @@
 /**
- * The bearer tokens of users: HS256, short-lived, bound to a session row. The token says who and until when; whether the
- * session still stands, and what the user may do, is read from the database at every request, so that a logout,
- * a deactivation or a changed role takes effect at once.
+ * The bearer tokens of users: HS256, short-lived, bound to a session row. A token says who the user is and when it
+ * expires. Every request reads from the database whether the session is live and what the user may do. A logout, a
+ * deactivation or a changed role therefore takes effect at once.
  */
 import { SignJWT, errors, jwtVerify } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { isUuid } from '@svc/spec/ids.ts';
 
 const ISSUER = 'svc';
-/** Tokens of agents carry another audience: neither kind is ever accepted in place of the other. */
+/** Tokens of agents have another audience, so neither kind is accepted in place of the other. */
 const USER_AUDIENCE = 'svc:user';
 
 export type UserClaims = {
@@ -18,7 +18,7 @@ export type UserClaims = {
   tenantName: string;
   roles: readonly string[];
   sessionId: string;
-  /** First login of this session, kept across renewals; seconds since the epoch. */
+  /** The first login of this session in seconds since the epoch. Renewals keep it. */
   authTime: number;
   expiresAt: number;
 };
@@ -30,13 +30,13 @@ export type TokenSigner = {
   verifyUser(token: string): Promise<UserClaims | TokenFault>;
 };
 
-/** Tokens whose signature is remembered: about half a kilobyte each. */
+/** Number of tokens with a cached signature check. Each takes about half a kilobyte. */
 const MAX_REMEMBERED = 1_000;
 
 export function createTokenSigner(secret: string): TokenSigner {
   const key = new TextEncoder().encode(secret);
-  // A signature that was good stays good: what can change is in the database, and is read at every request. Verifying
-  // took 0.27 of the 1.18 ms of processor time of a request that does nothing else, and a turn through the thread pool.
+  // A valid signature stays valid. Everything that can change is in the database, which every request reads. The cache
+  // saves a verification in the thread pool at every request.
   const verified = new LRUCache<string, UserClaims>({ max: MAX_REMEMBERED });
 
   return {
@@ -82,7 +82,7 @@ const hasExpired = ({ expiresAt }: UserClaims): boolean => expiresAt <= Date.now
 
 function claimsOf(payload: Record<string, unknown>): UserClaims | undefined {
   const { sub, email, tenant, tenant_id: tenantId, roles, sid, auth_time: authTime, exp } = payload;
-  // A query with another text in their place would fail in Postgres, which is an internal error and no refusal.
+  // Another text in their place would fail in Postgres, which would be an internal error instead of a refusal.
   if (!isUuid(sub) || !isUuid(tenantId) || !isUuid(sid)) return undefined;
   if (typeof email !== 'string' || typeof tenant !== 'string') return undefined;
   if (typeof authTime !== 'number' || typeof exp !== 'number' || !Array.isArray(roles)) return undefined;

@@ -28,7 +28,7 @@ export function installListsInTurns(app: FastifyInstance): void {
         withWritten(reply.serializeInput(item, itemSchema), item[WRITTEN]),
       );
       const around = reply.serializeInput({ ...(payload as object), [name]: [] }, schema);
-      // inside a JSON string its quotes would be escaped, so this text occurs once
+      // inside a JSON string its quotes would be escaped, so no text matches
       const empty = `${JSON.stringify(name)}:[]`;
       const text = around.replace(empty, () => `${empty.slice(0, -1)}${written.join()}]`);
       reply.serializer(() => text);

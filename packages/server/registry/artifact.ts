@@ -1,4 +1,7 @@
-/** What is registered: a compiled spec, and where it comes from. The API's body and what the registry takes are one. */
+/**
+ * The artifact that is registered: a compiled spec and its origin. One type serves as the body of the API and as the
+ * input of the registry.
+ */
 import { MAX_PROVIDERS } from '@svc/spec/installed-providers.ts';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';

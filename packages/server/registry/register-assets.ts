@@ -1,4 +1,7 @@
-/** The assets of a version: written so that events find who waits for them, and so that people see who uses what. */
+/**
+ * Writes the assets of a version, so that an event finds the DAGs that wait for it, and people see which DAG uses which
+ * asset.
+ */
 import { createHash } from 'node:crypto';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TenantDb } from '../db/database.ts';
@@ -21,7 +24,7 @@ const DEFAULT_GROUP = 'asset';
 
 type Use = { role: AssetRole; taskId: string; leaf: AssetLeaf };
 
-/** The DAG's row exists. Gives back what is wrong with its assets, one sentence each. */
+/** Needs the row of the DAG. Returns the conflicts of its assets, one sentence each. */
 export async function registerAssets(
   trx: TenantDb,
   { dagId, versionNumber }: { dagId: string; versionNumber: number },
@@ -45,7 +48,7 @@ export async function registerAssets(
   );
 }
 
-/** A watcher's trigger as the compiler records it: its class and its arguments by name. */
+/** Returns the triggers of watchers as the compiler records them: a class and its arguments by name. */
 function watchersOf(spec: CompiledSpec): NewWatcher[] {
   return spec.assets.assets.flatMap(({ name: assetName, uri: assetUri, watchers }) =>
     watchers.flatMap(({ name, trigger }) => {
@@ -71,7 +74,7 @@ function usesOf(spec: CompiledSpec): Use[] {
   return [...scheduled.map((leaf): Use => ({ role: 'schedule', taskId: '', leaf })), ...ofTasks];
 }
 
-/** From the section of assets, and from the uses: a compiler may leave out of the one what the other names. */
+/** Joins the section of assets with their uses, because a compiler may omit from the section what a use names. */
 const assetsOf = (spec: CompiledSpec, uses: readonly Use[]) => [
   ...uses.flatMap(({ leaf }) =>
     leaf.type === 'asset'

@@ -1,9 +1,9 @@
 /**
- * From a compiled artifact to an immutable, numbered version.
+ * Turns a compiled artifact into an immutable, numbered version.
  *
- * Registrations of one DAG take turns, so numbers have no gaps. The same content as the current version makes no new
- * one: compiling and deploying again is nearly free. Content that was current once and comes back is a new version: the order
- * of versions is the history of what ran.
+ * Registrations of one DAG run one after the other, so numbers have no gaps. Content that equals the current version
+ * creates no new version, so deploying again is nearly free. Content that was current before and comes back creates a
+ * new version, because the order of versions is the history of what ran.
  */
 import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -48,13 +48,16 @@ export async function registerVersion(
     dagId: string;
     artifact: Artifact;
     actor: Actor;
-    /** Where tasks become pods: what authors may lay over them. */
+    /** With pods: the overrides of pods that authors may declare. */
     podPolicy?: OverridePolicy | undefined;
-    /** Which of them `executor=` may name; absent: any. */
+    /** The executors that `executor=` may name. If absent, it may name any. */
     executors?: readonly string[] | undefined;
-    /** Its tasks run in the environment it was compiled in: what the compiler found there is newer than what a worker did. */
+    /**
+     * True if its tasks run in the environment that compiled it. What the compiler found there is then newer than what
+     * a worker reported.
+     */
     isTaskEnvironment?: boolean;
-    /** For tests of schedules. */
+    /** The current time, for tests of schedules. */
     now?: Date;
   },
 ): Promise<Registration> {
@@ -68,7 +71,7 @@ export async function registerVersion(
   const { providers } = listed;
 
   const text = await canonicalJsonInTurns(spec);
-  // What an own timetable answered depends on when it was asked: compiling again is no new version.
+  // The answers of a custom timetable depend on the time of the compilation. They must not make a new version.
   const isTimetableOwn = customIn(spec.schedule) !== null;
   const hashed = isTimetableOwn
     ? await canonicalJsonInTurns({ ...spec, schedule: withTable(spec.schedule, undefined) })
@@ -90,7 +93,7 @@ export async function registerVersion(
     await lockDagRow(trx, dagId);
     const current = await findVersion(trx, dagId);
     const isNew = current?.content_hash !== contentHash;
-    // What was imported is before all of them, those of a deleted DAG included.
+    // Imported versions come before all others, including those of a deleted DAG.
     const newest = current && !isImported(current) ? current.version_number : await lastDeletedVersion(trx, dagId);
     const versionNumber = newest + (isNew ? 1 : 0);
     const lastInterval = await lastIntervalOf(trx, dagId, spec.schedule);
@@ -131,7 +134,10 @@ export async function registerVersion(
 
 const pluginsOf = ({ plugins }: CompiledSpec): string | null => (plugins ? JSON.stringify(plugins) : null);
 
-/** As they are kept. Undefined: nothing is known of its environment; null: it has none. */
+/**
+ * Returns the providers as they are stored. Undefined means that its environment is unknown; null means that it has
+ * none.
+ */
 async function providersOf({
   providers,
 }: Artifact): Promise<{ providers: string | null | undefined } | { problem: string }> {
@@ -161,7 +167,7 @@ async function hashOf(texts: readonly string[]): Promise<string> {
     for (let from = 0; from < text.length;) {
       if (from > 0) await nextTurn();
       const end = from + HASHED_AT_ONCE;
-      // Not between the halves of a pair, which would each become something else.
+      // Never splits a surrogate pair, because each half would be encoded as another character.
       const to = end < text.length && isHighSurrogate(text.charCodeAt(end - 1)) ? end + 1 : end;
       hash.update(text.slice(from, to));
       from = to;
@@ -172,7 +178,7 @@ async function hashOf(texts: readonly string[]): Promise<string> {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xdc00;
 
-/** Shape and references first; only a spec that has them can be asked for its id and its schedule. */
+/** Checks the shape and the references first, because only a valid spec has an id and a schedule. */
 async function checkSpec(
   value: object,
   {
@@ -183,7 +189,7 @@ async function checkSpec(
 ): Promise<{ spec: CompiledSpec } | { problems: string[] }> {
   const shapeProblems = await validateSpecInTurns(value);
   if (shapeProblems.length > 0) return { problems: shapeProblems };
-  const spec = value as CompiledSpec; // it has just been told to be one
+  const spec = value as CompiledSpec; // the validation above proves the type
   const problems = [
     ...(spec.dag.dag_id === dagId ? [] : [`the spec is of DAG ${spec.dag.dag_id}, not of ${dagId}`]),
     ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
@@ -207,7 +213,7 @@ const executorProblems = ({ tasks }: CompiledSpec, executors: readonly string[])
         ],
   );
 
-/** A new version goes on where the last one stood: what has run is not run again. */
+/** A new version continues after the last interval of the previous one, so no interval runs twice. */
 async function lastIntervalOf(trx: TenantDb, dagId: string, timetable: TimetableSpec): Promise<DataInterval | null> {
   const last = await lastAutomatedInterval(trx, dagId, timetable);
   const start = last && instantFromIso(last.start);
@@ -243,7 +249,7 @@ function dagValues({
     bundle_version: place.bundleVersion,
     owners: dag.owners,
     tags: dag.tags,
-    // Airflow's default: a new DAG waits until somebody has looked at it.
+    // This is Airflow's default: a new DAG waits until a person has looked at it.
     is_paused: dag.is_paused_upon_creation ?? true,
     timetable: JSON.stringify(timetable),
     timetable_summary: summary(timetable),

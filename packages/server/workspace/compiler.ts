@@ -1,30 +1,32 @@
-/** What becomes of the workspace's files, as the editor wants to know it. Whoever watches the workspace implements it. */
+/**
+ * What the editor wants to know about the compilation of workspace files. The watcher of the workspace implements it.
+ */
 
 export type WorkspaceProblem = {
-  /** In the workspace; of a file elsewhere, as the compiler names it. */
+  /** Relative to the workspace. For a file outside of it, the path that the compiler reports. */
   path: string;
-  /** From 1; null when it is about the file as a whole. */
+  /** Counts from 1. Null if the problem concerns the whole file. */
   line: number | null;
   column: number | null;
   severity: 'error' | 'warning';
   message: string;
-  /** What to do about it; may be empty. */
+  /** What the author can do about it. It may be empty. */
   hint: string;
 };
 
 /** A project, or a plain DAG file. */
 export type WorkspaceUnit = {
-  /** The DAG file, in the workspace. */
+  /** The DAG file, relative to the workspace. */
   source: string;
-  /** The folder all of whose files belong to it; null for a plain DAG file, which is alone. */
+  /** The folder that belongs to the project as a whole. Null for a plain DAG file. */
   folder: string | null;
   dagIds: readonly string[];
   problems: readonly WorkspaceProblem[];
 };
 
 export type WorkspaceCompiler = {
-  /** As of the last time each was compiled; undefined while nothing is compiled here. */
+  /** The result of the last compilation of each unit. Undefined if this process does not compile. */
   units(): readonly WorkspaceUnit[] | undefined;
-  /** Compiles what the file belongs to, and registers it. */
+  /** Compiles the unit of the file and registers it. */
   compile(path: string): Promise<readonly WorkspaceUnit[] | undefined>;
 };

@@ -1,8 +1,8 @@
 /**
- * A handle on a directory of the workspace, reached step by step without following any link, and kept open. On Linux everything that is
- * then done in it goes through its descriptor: whoever swaps a folder on the way for a link, between the look and the
- * deed, changes nothing. Elsewhere each step is looked at, which leaves that moment open to somebody who can already
- * write in the workspace.
+ * A handle on a directory of the workspace, opened step by step without following links, and kept open. On Linux, every
+ * operation in it goes through its descriptor. If a folder on the path is replaced by a link between check and use, the
+ * operation is not affected. Other systems check each step, so a program that can already write in the workspace could
+ * use that moment.
  */
 import { constants, existsSync } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
@@ -11,23 +11,25 @@ import { join } from 'node:path';
 import { WorkspaceError } from './errors.ts';
 
 export type DirectoryHandle = {
-  /** Itself. */
+  /** The path of the directory itself. */
   readonly path: string;
-  /** The path of something in it, good until it is closed. Only the last step of it may still be a link. */
+  /**
+   * Returns the path of an entry. It is valid until the handle is closed. Only the entry itself may still be a link.
+   */
   at(name: string): string;
   close(): Promise<void>;
 };
 
 const DESCRIPTORS = '/proc/self/fd';
 const HAS_DESCRIPTORS = process.platform === 'linux' && existsSync(DESCRIPTORS);
-// Absent on Windows, where lstat alone has to do.
+// These flags are absent on Windows, where only lstat protects.
 const { O_RDONLY, O_DIRECTORY = 0, O_NOFOLLOW = 0 } = constants;
 
 export async function openDirectory(input: {
-  /** Itself may be a link: whoever configured it meant what it points to. */
+  /** The root itself may be a link, because the operator configured it. */
   root: string;
   folder: readonly string[];
-  /** Makes what is missing. */
+  /** Creates missing folders. */
   create: boolean;
 }): Promise<DirectoryHandle> {
   const { root, folder, create } = input;
@@ -55,7 +57,7 @@ async function openStep(path: string, { followLink }: { followLink: boolean }): 
   return { path: here, at: (name) => `${here}/${name}`, close: () => handle.close() };
 }
 
-/** Only for the message: opening would refuse a link as well, but call it "no folder". */
+/** Improves the message. Opening would refuse a link as well, but would say that it is not a folder. */
 async function refuseLink(path: string, name: string): Promise<void> {
   const info = await lstat(path);
   if (info.isSymbolicLink()) {

@@ -1,9 +1,9 @@
-/** What stands in the way of touching a file of the workspace; the message is for the person at the editor. */
+/** Why a file of the workspace cannot be used. The message is for the person at the editor. */
 export type WorkspaceFault =
   | 'invalid_path' // names no place in the workspace, or one that is closed to the editor
   | 'not_found'
   | 'exists'
-  | 'changed' // it is not what the caller has seen
+  | 'changed' // its content differs from what the caller has seen
   | 'not_a_file' // a folder, a link, a pipe, a device
   | 'not_empty'
   | 'too_large'
@@ -19,7 +19,7 @@ export class WorkspaceError extends Error {
   }
 }
 
-/** What the file system says, in words; its own message would show where on the machine the workspace is. */
+/** Translates an error of the file system. Its own message would reveal where the workspace is on the machine. */
 export function asWorkspaceError(error: unknown, path: string): unknown {
   if (error instanceof WorkspaceError) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** The files of the workspace, as far as the editor may touch them: inside it, text, no links. */
+/** The files of the workspace that the editor may change: text inside the workspace, no links. */
 import { lstat, readdir, rename, rmdir, unlink } from 'node:fs/promises';
 import { WorkspaceError, asWorkspaceError } from './errors.ts';
 import { openDirectory } from './directory-handle.ts';
@@ -12,14 +12,16 @@ export type EntryKind = 'file' | 'folder' | 'link';
 export type WorkspaceEntry = { path: string; kind: EntryKind };
 
 export type WorkspaceFiles = {
-  /** Folders before files, by name. `isComplete` is false when there is more than anybody would look through. */
+  /** Lists folders before files, by name. `isComplete` is false if the list was cut at its limit. */
   list(): Promise<{ entries: WorkspaceEntry[]; isComplete: boolean }>;
   read(path: string): Promise<TextFile>;
-  /** `expected`: the tag of what is replaced, or null for a file that must not exist yet. Returns the new tag. */
+  /**
+   * `expected` is the tag of the content to replace, or null for a file that must not exist yet. Returns the new tag.
+   */
   write(input: { path: string; content: string; expected: string | null }): Promise<WrittenText>;
-  /** A file or a folder, to a name that is free. */
+  /** Renames a file or a folder to a name that is free. */
   rename(from: string, to: string): Promise<void>;
-  /** A file that is still as `expected`, or an empty folder. */
+  /** Deletes a file that still has the tag `expected`, or an empty folder. */
   remove(path: string, expected: string | undefined): Promise<void>;
 };
 
@@ -28,7 +30,7 @@ const MAX_LISTED_DEPTH = 20;
 const BYTECODE = '__pycache__';
 
 export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } = {}): WorkspaceFiles {
-  // One change at a time: what is compared with the tag must still be there when it is replaced.
+  // Changes run one at a time, so the content that was compared with the tag is still there when it is replaced.
   let last: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const turn = last.then(work);
@@ -99,7 +101,10 @@ export function createWorkspaceFiles(root: string, { maxEntries = MAX_ENTRIES } 
   };
 }
 
-/** Depth first; false when it stopped before the end. What cannot be read is left out: opening it says why. */
+/**
+ * Lists depth first, and returns false if it stopped before the end. Unreadable entries are skipped; opening one says
+ * why.
+ */
 async function listFolder(input: {
   root: string;
   folder: string[];
@@ -158,7 +163,7 @@ async function move(input: {
   const [from, to] = [input.source.at(input.from.name), input.target.at(input.to.name)];
   if (input.kind === 'file') {
     await linkTo(from, to);
-    // Gone already where there are no links, and the file was renamed.
+    // On file systems without hard links, linkTo has renamed the file, so it no longer exists.
     await unlink(from).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOENT') throw error;
     });
@@ -172,7 +177,7 @@ async function move(input: {
   await rename(from, to);
 }
 
-/** Bytecode of files that are gone does not make a folder full. */
+/** Deletes an empty folder. A folder that contains only bytecode counts as empty. */
 async function removeEmpty(input: { root: string; path: WorkspacePath; parent: DirectoryHandle }): Promise<void> {
   const { root, path, parent } = input;
   const folder = [...path.folder, path.name];

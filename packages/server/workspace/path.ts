@@ -1,6 +1,6 @@
 /**
- * Paths as the editor names them: relative to the workspace, parts separated by slashes. The rules are the same on every
- * system, so that what is made here can be checked out anywhere. This is the first of two fences: a path that passes can
+ * Paths as the editor names them: relative to the workspace, with slashes between parts. The rules are equal on every
+ * system, so that a file made here can be checked out anywhere. This check is the first of two. A path that passes can
  * still lead through a link, which directory-handle.ts refuses.
  */
 import { hasInvisible } from '@svc/spec/ids.ts';
@@ -12,10 +12,10 @@ const MAX_PATH_CHARACTERS = 1_000;
 const MAX_DEPTH = 20;
 const MAX_NAME_BYTES = 255;
 
-/** What tools make, by the thousand: nothing in it is written by hand. */
+/** Folders that tools fill with thousands of files. No person edits them. */
 const CLOSED = new Set(['__pycache__', 'node_modules', 'venv', 'site-packages']);
 
-/** A device to Windows, with any extension, in any case. */
+/** Names of devices on Windows, with any extension and in any case. */
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])(?:\.|$)/i;
 
 export function parsePath(text: string): WorkspacePath {
@@ -35,7 +35,7 @@ export function parsePath(text: string): WorkspacePath {
   return { folder: parts.slice(0, -1), name: parts.at(-1) ?? '', text };
 }
 
-/** Why a file or folder cannot have this name; undefined when it can. */
+/** Returns why a file or folder cannot have this name, or undefined. */
 export function faultOfName(name: string): string | undefined {
   if (name === '') return 'has an empty part: write one "/" between folders, and none at the end';
   if (name === '.' || name === '..') return 'must not contain "." or "..": name the file by its place in the workspace';

@@ -1,4 +1,4 @@
-/** One text file in an open directory: read whole, or replaced whole. */
+/** Reads or replaces one whole text file in an open directory. */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, lstat, open, rename, unlink } from 'node:fs/promises';
@@ -10,10 +10,10 @@ import type { DirectoryHandle } from './directory-handle.ts';
 export const { bytes: MAX_FILE_BYTES } = FILE_LIMITS.editorFile;
 
 export type TextFile = { content: string; etag: string };
-/** `isWritten` is false where the file had this content before. */
+/** `isWritten` is false if the file already had this content. */
 export type WrittenText = { etag: string; isWritten: boolean };
 
-// Not blocking: opening a pipe would wait for somebody to write to it.
+// O_NONBLOCK, because opening a pipe would otherwise wait for a writer.
 const { O_RDONLY, O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
 
 export const etagOf = (bytes: Uint8Array): string =>
@@ -24,14 +24,15 @@ export async function readText(folder: DirectoryHandle, name: string, path: stri
     if (size > MAX_FILE_BYTES) throw tooLarge(path, size);
     return handle.readFile();
   });
-  if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path, bytes.length); // it grew meanwhile
+  if (bytes.length > MAX_FILE_BYTES) throw tooLarge(path, bytes.length); // the file grew after its size was checked
   return { content: decode(bytes, path), etag: etagOf(bytes) };
 }
 
 /**
- * The new content in a file of its own beside it, then in one step to its name: a reader sees the old or the new one, and
- * a full disk leaves the old one alone. `expected` is the tag of what is to be replaced; null makes a file where none is.
- * Content that is there already is not written again: a new time of change would have everything compiled that imports it.
+ * Writes the new content to a draft file and renames it in one step. A reader sees either the old or the new content,
+ * and a full disk leaves the old file intact. `expected` is the tag of the content to replace; null creates a file that
+ * must not exist. Equal content is not written again, because a new modification time would recompile everything that
+ * imports the file.
  */
 export async function replaceText(
   folder: DirectoryHandle,
@@ -42,7 +43,7 @@ export async function replaceText(
   const mode = expected === null ? undefined : await modeOfUnchanged(folder, { name, path, expected });
   const etag = etagOf(bytes);
   if (etag === expected) return { etag, isWritten: false };
-  // Hidden, so that neither the tree nor whoever watches the workspace sees it.
+  // The draft is hidden, so the tree and the watcher of the workspace ignore it.
   const draft = folder.at(`.svc-${randomBytes(9).toString('hex')}.tmp`);
   const handle = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666);
   try {
@@ -56,12 +57,12 @@ export async function replaceText(
     if (expected === null) await linkTo(draft, folder.at(name));
     else await rename(draft, folder.at(name));
   } finally {
-    await unlink(draft).catch(() => {}); // after a rename there is none
+    await unlink(draft).catch(() => {}); // after a rename the draft no longer exists
   }
   return { etag, isWritten: true };
 }
 
-/** Throws unless it is the file that the caller has seen. */
+/** Throws unless the file still has the content that the caller has seen. */
 export async function refuseChanged(
   folder: DirectoryHandle,
   input: { name: string; path: string; expected: string },
@@ -69,14 +70,14 @@ export async function refuseChanged(
   await modeOfUnchanged(folder, input);
 }
 
-/** Never over something that is there already, which a rename would do. */
+/** Moves a file to a name without replacing an existing file, as a rename would. */
 export async function linkTo(from: string, to: string): Promise<void> {
   try {
     await link(from, to);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (!['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'].includes(code)) throw error;
-    // A file system without hard links: look, then rename.
+    // The file system has no hard links: check first, then rename.
     const isThere = await lstat(to).then(
       () => true,
       () => false,
@@ -94,7 +95,7 @@ async function modeOfUnchanged(
 ): Promise<Attributes> {
   return withFile(folder, name, path, async (handle) => {
     const { mode, uid, gid, size } = await handle.stat();
-    // What is too large to be opened was not seen by anybody either.
+    // The editor cannot open a file that is too large, so the caller has not seen it.
     if (size > MAX_FILE_BYTES || etagOf(await handle.readFile()) !== expected) {
       throw new WorkspaceError('changed', `${path} has changed since it was opened: load it again, or keep a copy`);
     }
@@ -102,7 +103,7 @@ async function modeOfUnchanged(
   });
 }
 
-/** A control plane that runs as root must not take files away from their owner. */
+/** A control plane that runs as root keeps the owner of a file. */
 async function keepOwner(handle: FileHandle, { mode, uid, gid }: Attributes): Promise<void> {
   await handle.chmod(mode & 0o777);
   if (process.getuid?.() === 0) await handle.chown(uid, gid);

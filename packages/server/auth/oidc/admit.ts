@@ -1,12 +1,12 @@
 /**
- * From a person that the provider vouches for to a user of a tenant:
+ * Finds or creates the user of a tenant for a person that the provider has authenticated:
  *
  *   account known ──▶ its user                       whatever the address is today
  *   account new   ──▶ the user with its verified address, bound from now on
  *                 ──▶ a new user, where `auth.oidc.jit_provisioning` allows it
  *
- * The roles are what the groups give at this moment, and nothing else: what an administrator gave by hand, or a group that was
- * taken away, is gone with the next sign-in. So nobody gets more through an address than the provider's groups give.
+ * The groups of this moment decide all roles. A role that an administrator assigned, or that a former group gave, is
+ * removed at the next sign-in. An address alone therefore never gives more than the groups of the provider.
  */
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
@@ -33,7 +33,10 @@ import type { OidcSettings } from './settings.ts';
 export type Origin = { clientIp: string; requestId: string };
 export type Admitted = { tenant: Tenant; scope: TenantDb; user: { id: string; email: string; roles: string[] } };
 
-/** In the caller's transaction. A refusal is returned and not thrown: what it takes away is to be committed. */
+/**
+ * Runs in the transaction of the caller. It returns a refusal instead of throwing it, so that the removal of roles is
+ * committed.
+ */
 export async function admit(
   db: SharedDb,
   input: { person: Person; issuer: string; settings: OidcSettings; origin: Origin },
@@ -67,7 +70,7 @@ const whyNoRole = ({ hasGroupsClaim }: Person): RefusalReason => (hasGroupsClaim
 
 type Search = { scope: TenantDb; person: Person; issuer: string; settings: OidcSettings; actor: Actor };
 
-/** Two first sign-ins of a person may come at once; whoever is second finds what the first has made. */
+/** Two first sign-ins of one person may run at once. The second one finds the user that the first one created. */
 async function findOrMake(search: Search): Promise<IdentityUser | RefusalReason> {
   const first = await findOrMakeOnce(search);
   return first === 'again' ? ((await findUserByIdentity(search.scope, identityOf(search))) ?? 'other_identity') : first;
@@ -80,7 +83,7 @@ async function findOrMakeOnce(search: Search): Promise<IdentityUser | RefusalRea
   const identity = identityOf(search);
   const bound = await findUserByIdentity(scope, identity);
   if (bound) return bound;
-  // An address that nobody verified could be anybody's: it neither finds a user nor makes one.
+  // An unverified address may belong to another person. It neither finds a user nor creates one.
   if (person.email === undefined) return 'email_missing';
   if (!person.isEmailVerified) return 'email_unverified';
   const listed = await findUserToBind(scope, person.email);
@@ -111,7 +114,10 @@ async function refreshRoles(input: {
   await recordAudit(scope, actor, audited('refresh_roles', user.id, { before: user.roles, after: wanted }));
 }
 
-/** People change their names. The address follows, unless somebody else has it here. */
+/**
+ * Returns the current e-mail address. The user takes the address that the provider reports, unless another user here
+ * has it.
+ */
 async function currentEmail(input: {
   scope: TenantDb;
   user: IdentityUser;

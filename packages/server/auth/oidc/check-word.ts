@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
 
-/** Shown in the browser and in the terminal, for the person to compare: who started what is being approved? */
+/**
+ * A short code that the browser and the terminal both show. The person compares them and thereby knows which command
+ * line is being approved.
+ */
 export function checkWordOf(challenge: string): string {
   const hash = createHash('sha256').update(`check ${challenge}`).digest('hex');
   const letters = BigInt(`0x${hash}`).toString(32).toUpperCase();

@@ -1,7 +1,7 @@
 /**
- * How this server proves to the provider who it is: the client secret in the header, as RFC 6749 has it first, or in the body.
- * Providers list both and then take only the one that the client is registered with, or read the header without decoding it;
- * so when the one is refused, the other is tried, and what was accepted is kept.
+ * Authenticates this server to the provider with the client secret: in the header, which RFC 6749 prefers, or in the
+ * body. Some providers list both methods and accept only the one that the client is registered with. Others read the
+ * header without decoding it. If the provider refuses one method, the other one is tried, and the accepted one is kept.
  */
 import type * as OpenIdClient from 'openid-client';
 
@@ -9,12 +9,15 @@ type Asked = { library: typeof OpenIdClient; configuration: OpenIdClient.Configu
 
 export type ClientAuthentication = {
   of(library: typeof OpenIdClient): OpenIdClient.ClientAuth;
-  /** `ask` is repeated once, the other way, when the provider did not accept who we are: it has then done nothing yet. */
+  /**
+   * Repeats `ask` once with the other method if the provider refused the client. A refused call has had no effect yet.
+   */
   accepted<Result>(asked: Asked, ask: () => Promise<Result>): Promise<Result>;
   /**
-   * The same for the beginning of a sign-in with a device code. There the secret goes in the body first, where the provider
-   * takes it in the body at all: dex looks nowhere else, answers as if all were well, and refuses the client (`invalid_client`)
-   * when the person has typed the code. What is accepted here says nothing about other calls.
+   * Does the same for the start of a sign-in with a device code. Here the body comes first if the provider accepts it
+   * at all. dex reads the secret only from the body, answers as if it were correct, and refuses the client
+   * (`invalid_client`) after the person has typed the code. The method that is accepted here says nothing about other
+   * calls.
    */
   acceptedByDeviceEndpoint<Result>(
     asked: Asked,

@@ -1,13 +1,17 @@
 /**
- * Whether an ID token is one that the provider made for us, now. The library that redeems codes has looked at its claims;
- * this looks at the signature, which it leaves to TLS, and at everything again, so that one place says what is believed.
+ * Verifies that the provider issued an ID token for this client and that the token is valid now. The library that
+ * redeems codes checks only the claims and leaves the signature to TLS. This module checks the signature and all claims
+ * again, so that one place decides what is trusted.
  */
 import { createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import type { JWTVerifyGetKey } from 'jose';
 import type { Claims } from './policy.ts';
 import { SsoRefusal } from './refusals.ts';
 
-/** Signed with a private key that only the provider has: no `none`, and no HMAC, whose key would be a secret of ours. */
+/**
+ * Signatures with a private key that only the provider has. `none` is no signature, and the key of HMAC would be our
+ * own secret.
+ */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -22,7 +26,7 @@ const ALGORITHMS = [
   'Ed25519',
 ];
 
-/** A key that we do not know may be a new one: the set is fetched again, but at most once in this time. */
+/** An unknown key may be a new one, so the key set is fetched again, at most once in this time. */
 const REFETCH_AFTER_MS = 1_000;
 const KEYS_LIVE_MS = 10 * 60_000;
 const FETCH_TIMEOUT_MS = 5_000;
@@ -41,7 +45,7 @@ export function createIdTokenVerifier(input: {
     cacheMaxAge: KEYS_LIVE_MS,
     timeoutDuration: FETCH_TIMEOUT_MS,
   });
-  // A token that names no key would be tried with whatever fits: every provider of note names it.
+  // A token without a key id would be tried with every key that fits. All common providers send the id.
   const namedKey: JWTVerifyGetKey = async (header, token) => {
     if (typeof header.kid !== 'string' || header.kid === '') throw new errors.JWKSNoMatchingKey();
     return keys(header, token);
@@ -71,7 +75,7 @@ export function createIdTokenVerifier(input: {
   };
 }
 
-/** The keys could not be had: that says nothing about the token. */
+/** True if the keys could not be fetched. That says nothing about the token. */
 const isOutage = (error: unknown): boolean =>
   error instanceof errors.JWKSTimeout ||
   (error instanceof TypeError && error.message === 'fetch failed') ||

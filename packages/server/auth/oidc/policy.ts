@@ -1,22 +1,25 @@
 /**
- * From what the provider vouches for to who that is here: the tenant, the e-mail address and the roles. Pure, and closed
- * wherever it is not told to open: a claim that is missing or not mapped grants nothing and is never replaced by a default.
+ * Maps the claims of the provider to a tenant, an e-mail address and roles. The functions are pure and closed by
+ * default: a claim that is missing or not mapped grants nothing, and no default replaces it.
  */
 import { SsoRefusal } from './refusals.ts';
 import type { OidcSettings } from './settings.ts';
 
-/** The claims of a verified ID token, completed from the provider's user info where the token has no e-mail address or no groups. */
+/**
+ * The claims of a verified ID token. If the token lacks the e-mail address or the groups, they come from the provider's
+ * user info.
+ */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 
 export type Person = {
   subject: string;
-  /** Undefined: the default tenant. */
+  /** Undefined means the default tenant. */
   tenant: string | undefined;
-  /** In lower case; undefined when the provider says none that is one. */
+  /** In lower case. Undefined if the provider sends no valid address. */
   email: string | undefined;
   isEmailVerified: boolean;
   roles: readonly string[];
-  /** Whether the provider says anything of groups; an empty list is something. */
+  /** True if the provider sends groups at all, even an empty list. */
   hasGroupsClaim: boolean;
 };
 
@@ -34,7 +37,8 @@ export function personOf(claims: Claims, settings: OidcSettings): Person {
     if (!isAllowedDomain(email, settings.allowedEmailDomains)) return refuse('email_domain');
   }
   if (email !== undefined && isBreakGlass(email, settings)) return refuse('break_glass_user');
-  // The provider says that there are groups, and where to ask for them. To go on would take roles away from whoever has most groups.
+  // The provider says that groups exist, and where to ask for them. Continuing without them would take roles from the
+  // people with the most groups.
   if (areGroupsLeftOut(claims, settings.groupsClaim)) return refuse('groups_left_out');
   return {
     subject: claims.sub,
@@ -73,11 +77,11 @@ function groupsOf(claim: unknown): string[] {
   return Array.isArray(claim) ? claim.filter((group) => typeof group === 'string') : [];
 }
 
-/** What somebody wrote into the map, and not what every object has: a group may be called `constructor`. */
+/** Reads only keys that the map itself contains. A group may be called `constructor`, which every object inherits. */
 const ownValue = (map: Readonly<Record<string, string>>, key: string): string | undefined =>
   Object.hasOwn(map, key) ? map[key] : undefined;
 
-/** Distributed claims (OpenID Connect Core 5.6.2): Entra ID does so above 200 groups. */
+/** True for distributed claims (OpenID Connect Core 5.6.2). Entra ID uses them above 200 groups. */
 function areGroupsLeftOut(claims: Claims, groupsClaim: string): boolean {
   const elsewhere = claims['_claim_names'];
   return (
@@ -88,7 +92,10 @@ function areGroupsLeftOut(claims: Claims, groupsClaim: string): boolean {
   );
 }
 
-/** Nothing invisible, and neither of the two characters whose lower case is an ASCII letter: K would be somebody else's k. */
+/**
+ * Refuses invisible characters, and the two characters with an ASCII letter as lower case. The Kelvin sign K would
+ * become the k of another address.
+ */
 const ADDRESS =
   /^[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u0130\u200b-\u200f\u202a-\u202e\u2060-\u206f\u212a\ufeff]+@[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u0130\u200b-\u200f\u202a-\u202e\u2060-\u206f\u212a\ufeff]+$/;
 const MAX_ADDRESS_LENGTH = 320;
@@ -98,7 +105,10 @@ function emailOf({ email }: Claims): string | undefined {
   return email.toLowerCase();
 }
 
-/** `xms_edov` is how Entra ID, which has no `email_verified`, says that the domain of the address is verified. */
+/**
+ * True if the provider says that the address is verified. Entra ID has no `email_verified`; its `xms_edov` says that
+ * the domain of the address is verified.
+ */
 const vouchesForEmail = (claims: Claims): boolean => isYes(claims['email_verified']) || isYes(claims['xms_edov']);
 
 const isYes = (claim: unknown): boolean => claim === true || claim === 'true' || claim === 1 || claim === '1';

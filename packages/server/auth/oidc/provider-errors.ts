@@ -1,9 +1,9 @@
-/** What went wrong at the provider, as one of our reasons. */
+/** Maps an error of the provider to one of our reasons. */
 import type * as OpenIdClient from 'openid-client';
 import { SsoRefusal } from './refusals.ts';
 import type { RefusalReason } from './refusals.ts';
 
-/** Errors of RFC 6749 and OpenID Connect Core by whose matter they are. */
+/** Errors of RFC 6749 and OpenID Connect Core, by the party that can solve them. */
 const OF_THE_PERSON = new Set([
   'access_denied',
   'login_required',
@@ -22,7 +22,7 @@ export function refusalOf(library: typeof OpenIdClient, error: unknown, otherwis
   }
   if (error instanceof library.ResponseBodyError) {
     if (error.status >= 500 || OF_THE_PROVIDER.has(error.error)) return because('provider_unreachable');
-    // A code that is not good: used, old, somebody else's.
+    // The code is invalid: used, expired, or issued to another client.
     return because(error.error === 'invalid_grant' ? 'answer_invalid' : 'registration_refused');
   }
   if (error instanceof library.WWWAuthenticateChallengeError) return because('registration_refused');

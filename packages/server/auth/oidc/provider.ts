@@ -1,6 +1,6 @@
 /**
- * The identity provider, as its own metadata describes it. Nothing of it is needed to boot: the metadata is fetched when
- * somebody signs in and kept for a while, and a provider that is away is asked again at the next sign-in.
+ * The identity provider, as its own metadata describes it. The metadata is not needed to boot. It is fetched when a
+ * person signs in, and kept for a while. If the provider is unreachable, the next sign-in asks again.
  */
 import type * as OpenIdClient from 'openid-client';
 import { createClientAuthentication } from './client-authentication.ts';
@@ -11,12 +11,17 @@ import { refusalOf } from './provider-errors.ts';
 import { SsoRefusal } from './refusals.ts';
 import type { OidcSettings } from './settings.ts';
 
-/** Who signed in, as the provider vouches for it, and the token that says so: its logout asks for it. */
+/**
+ * The claims of the person who signed in, and the ID token that contains them, which the logout of the provider needs.
+ */
 export type SignedIn = { claims: Claims; idToken: string };
 
 export type DeviceStart = {
   deviceCode: string;
-  /** PKCE is no part of RFC 8628, but providers that ask it of a client ask it here, too (Keycloak). Empty: not sent. */
+  /**
+   * RFC 8628 does not contain PKCE, but Keycloak requires it here too if it requires it of the client. Empty means that
+   * none is sent.
+   */
   codeVerifier: string;
   userCode: string;
   verificationUri: string;
@@ -29,14 +34,17 @@ export type ProviderFacts = { issuer: string; hasLogout: boolean; hasDeviceCodes
 
 export type Provider = {
   authorizationUrl(input: { state: string; nonce: string; codeVerifier: string }): Promise<URL>;
-  /** `query` is that of the callback. */
+  /** `query` is the query of the callback. */
   redeemCode(input: { query: URLSearchParams; state: string; nonce: string; codeVerifier: string }): Promise<SignedIn>;
-  /** Undefined when the provider has no device codes. */
+  /** Undefined if the provider does not offer device codes. */
   startDevice(): Promise<DeviceStart | undefined>;
   pollDevice(
     start: Pick<DeviceStart, 'deviceCode' | 'codeVerifier'>,
   ): Promise<SignedIn | 'pending' | 'slow_down' | 'over'>;
-  /** Where the browser ends its session at the provider; undefined when it offers no such place. The token may be empty. */
+  /**
+   * The URL at which the browser ends its session at the provider, or undefined if the provider offers none. The token
+   * may be empty.
+   */
   logoutUrl(input: { idToken: string; returnTo: string }): Promise<URL | undefined>;
   facts(): Promise<ProviderFacts>;
 };
@@ -50,7 +58,7 @@ type Known = {
 
 const TIMEOUT_SECONDS = 10;
 const METADATA_LIVES_MS = 60 * 60_000;
-/** After a failure: a crowd that wants to sign in must not become a crowd at the provider's door. */
+/** Minimum time between two requests after a failure, so that many sign-ins at once do not overload the provider. */
 const ASK_AGAIN_MS = 1_000;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const MAX_SUBJECT_LENGTH = 255;
@@ -76,7 +84,8 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
         { timeout: TIMEOUT_SECONDS },
       );
       const { issuer, jwks_uri: keysUrl } = configuration.serverMetadata();
-      // The library knows of issuers for all of a vendor's customers. Ours is one: anybody else's tokens are not meant for us.
+      // The library accepts issuers that serve all customers of a vendor. Tokens of any issuer except the configured
+      // one are not meant for this server.
       if (new URL(issuer).href !== new URL(settings.issuer).href)
         throw new Error(`its metadata names the issuer ${issuer}`);
       if (keysUrl === undefined || new URL(keysUrl).protocol !== 'https:')
@@ -108,12 +117,12 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
     try {
       known = await asking;
     } catch (error) {
-      if (!known) throw error; // what was true an hour ago most likely still is
+      if (!known) throw error; // otherwise the known metadata stays in use, because it is most likely still right
     }
     return known as Known;
   }
 
-  /** Everything that comes from the provider passes here, whatever way it came. */
+  /** Verifies every answer of the provider, whichever flow it came from. */
   async function believed(
     { library, configuration, verify }: Known,
     tokens: OpenIdClient.TokenEndpointResponse,
@@ -134,7 +143,7 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       return { claims: wantsGroups ? withGroups(complete, info, settings.groupsClaim) : complete, idToken };
     } catch (error) {
       log.warn({ err: error }, 'the user info of the identity provider could not be read');
-      // Somebody whose groups are not known would lose the roles that they give.
+      // Without known groups, the person would lose the roles that the groups give.
       if (wantsGroups) throw new SsoRefusal('provider_unreachable', { cause: error });
       return { claims, idToken };
     }
@@ -156,7 +165,7 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
 
     async redeemCode({ query, state, nonce, codeVerifier }) {
       const current = await ask();
-      // As the provider knows us; the address that this request came by may be another one, behind a proxy.
+      // The URL that is registered at the provider. Behind a proxy, the URL of this request may differ.
       const url = new URL(settings.redirectUrl);
       url.search = query.toString();
       try {
@@ -247,11 +256,14 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
   };
 }
 
-/** Many providers have groups there only. What the token says counts, also when that is nothing. */
+/**
+ * Adds the groups from the user info, because many providers send them only there. Groups in the token take precedence,
+ * even an empty list.
+ */
 const withGroups = (claims: Claims, info: Readonly<Record<string, unknown>>, claim: string): Claims =>
   info[claim] === undefined ? claims : { ...claims, [claim]: info[claim] };
 
-/** The address, and whether it is verified, together: one may not be taken from here and the other from there. */
+/** Adds the address together with its verification, because the two must come from the same source. */
 function withEmail(claims: Claims, info: Readonly<Record<string, unknown>>): Claims {
   const isSame = claims['email'] === undefined || claims['email'] === info['email'];
   return isSame ? { ...claims, email: info['email'], email_verified: info['email_verified'] } : claims;

@@ -1,6 +1,7 @@
 /**
- * A refused sign-in in the audit log: of the tenant it was for, or of the default tenant while that is not known. Anybody may
- * ask for refusals without end, so each address gets a bounded number of entries a minute; the log has them all.
+ * Records a refused sign-in in the audit log of its tenant, or of the default tenant if the tenant is unknown. Any
+ * client can cause refusals without limit, so each address gets a limited number of entries per minute. The log
+ * contains all of them.
  */
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database } from '../../db/database.ts';
@@ -17,7 +18,7 @@ export async function recordRefusal(db: Database, input: { refusal: SsoRefusal; 
   const { refusal, origin } = input;
   const { person, reason } = refusal;
   await db.shared.transaction().execute(async (trx) => {
-    const key = `sso ${origin.clientIp}`; // its own budget: it takes nothing from that of passwords
+    const key = `sso ${origin.clientIp}`; // a separate budget: it does not use up the budget of passwords
     if ((await lockBudget(trx, key)).failures >= ENTRIES_PER_MINUTE) return;
     await countFailure(trx, key);
     const tenantId = person.tenantId ?? (await findTenantByName(trx, DEFAULT_TENANT))?.id;

@@ -1,13 +1,13 @@
 /**
- * Why a single sign-on came to nothing. The reason is what the audit log and the metrics say; the words are for the person at
- * the browser and say what to do next. No token, code or secret is ever part of either.
+ * The reasons why a single sign-on is refused. The audit log and the metrics contain the reason. The message tells the
+ * person at the browser what to do next. Neither contains a token, a code or a secret.
  */
 export type RefusalKind =
-  /** The sign-in itself is over or was never ours: starting again helps. */
+  /** The sign-in has expired or is unknown. Starting again helps. */
   | 'start_again'
-  /** We know enough, and the answer is no. */
+  /** All facts are known, and the answer is no. */
   | 'refused'
-  /** The provider, or our registration there, is in the way: trying later helps, or an operator. */
+  /** The provider, or our registration there, causes the problem. Trying later helps, or an operator must act. */
   | 'unavailable';
 
 const REFUSALS = {
@@ -98,7 +98,7 @@ export type RefusalReason = keyof typeof REFUSALS;
 
 export const REFUSAL_REASONS = Object.keys(REFUSALS) as RefusalReason[];
 
-/** Who it was about, as far as that is known when it is thrown. */
+/** The person of the refusal, as far as known when it is thrown. */
 export type RefusedPerson = { subject?: string; email?: string; tenantId?: string; userId?: string };
 
 export class SsoRefusal extends Error {

@@ -1,14 +1,14 @@
 /**
- * What has to survive between two requests without memory of ours, since another process may answer the second: sealed with a
- * key made from `auth.jwt.secret`, which all processes share. Each purpose has a key of its own, so that nothing sealed for one
- * opens for another.
+ * Seals what must survive between two requests without memory here, because another process may answer the second
+ * request. The key derives from `auth.jwt.secret`, which all processes share. Each purpose has its own key, so content
+ * that was sealed for one purpose opens for no other.
  */
 import { hkdfSync } from 'node:crypto';
 import { EncryptJWT, jwtDecrypt } from 'jose';
 
 export type Seal<Content extends Record<string, unknown>> = {
   close(content: Content, lifetimeSeconds: number): Promise<string>;
-  /** Undefined when it was not sealed by us, or is over. */
+  /** Undefined if the text was not sealed by this key, or has expired. */
   open(sealed: string): Promise<Content | undefined>;
 };
 

@@ -1,16 +1,16 @@
-/** What single sign-on is told: the `auth.oidc` keys, as they are configured. */
+/** Settings of single sign-on: the configured `auth.oidc` keys. */
 export type OidcSettings = {
   issuer: string;
   clientId: string;
-  /** Empty for a public client, which PKCE alone protects. */
+  /** Empty for a public client, which only PKCE protects. */
   clientSecret: string;
   redirectUrl: string;
   scopes: readonly string[];
   groupsClaim: string;
   roleMappings: Readonly<Record<string, string>>;
-  /** Empty: nobody gets a role that no group gives. */
+  /** If empty, roles come from groups alone. */
   defaultRole: string;
-  /** Empty: everybody belongs to the default tenant. */
+  /** If empty, all users belong to the default tenant. */
   tenantClaim: '' | 'tid' | 'hd';
   tenantClaims: Readonly<Record<string, string>>;
   allowedEmailDomains: readonly string[];

@@ -1,13 +1,19 @@
-/** What travels through the browser during a sign-in, sealed: see seal.ts for why it is not kept here. */
+/** What travels sealed through the browser during a sign-in. seal.ts explains why the server does not store it. */
 import { createHash, randomBytes } from 'node:crypto';
 import { createSeal } from './seal.ts';
 
 export const SIGN_IN_SECONDS = 600;
 export const APPROVAL_SECONDS = 300;
 export const CLI_CODE_SECONDS = 60;
-/** The longest a provider may let a person take over a device code; below the hour that used ones are remembered. */
+/**
+ * The longest time that a provider may allow for a device code. It is below the hour for which used codes are
+ * remembered.
+ */
 export const DEVICE_SECONDS = 1_800;
-/** Of a session that is renewed for ever, the provider's logout then asks the person instead of ending it at once. */
+/**
+ * A session can be renewed without end. After this time, the logout of the provider asks the person before it ends the
+ * session.
+ */
 export const ID_TOKEN_SECONDS = 30 * 24 * 3_600;
 
 /** A command line that waits on its own machine for the end of the sign-in. */
@@ -37,6 +43,6 @@ export const randomId = (): string => randomBytes(32).toString('base64url');
 export const hashOf = (text: string): string => createHash('sha256').update(text).digest('base64url');
 
 const COOKIE_PREFIX = '_sso_';
-/** One for each sign-in, so that two tabs do not undo each other. */
+/** Each sign-in has its own cookie, so that two tabs do not overwrite each other. */
 export const cookieNameOf = (state: string): string => `${COOKIE_PREFIX}${hashOf(state).slice(0, 12)}`;
 export const isSignInCookie = (name: string): boolean => name.startsWith(COOKIE_PREFIX);

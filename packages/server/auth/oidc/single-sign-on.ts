@@ -5,8 +5,8 @@
  *                              └─▶ approve ──▶ redeemCliCode ──▶ session of a command line
  *   startDevice ──▶ (provider, elsewhere) ──▶ pollDevice ──▶ session of a command line
  *
- * Any step may be answered by another process: what has to be remembered is sealed and carried by the browser or the command
- * line, and that it was used is written down once for all processes.
+ * Any process may answer any step. The browser or the command line carries the sealed state. The database records that
+ * a state was used, once for all processes.
  */
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, TenantDb } from '../../db/database.ts';
@@ -56,19 +56,24 @@ export type DevicePoll = { kind: 'pending'; slowDown: boolean } | { kind: 'sessi
 
 export type SingleSignOn = {
   start(input: { next: string; cli: CliTarget | null }): Promise<Started>;
-  /** The cookie of the state, if the browser sent it. All refusals are thrown as `SsoRefusal`. */
+  /** `cookie` is the cookie of the state, if the browser sent it. Every refusal is thrown as `SsoRefusal`. */
   finish(input: { query: URLSearchParams; cookie: string | undefined; origin: Origin }): Promise<Finished>;
-  /** The person has agreed; gives where the command line waits, with a code that is worth nothing to anybody else. */
+  /**
+   * Records that the person agreed. Returns the URL at which the command line waits, with a code that is useless to any
+   * other program.
+   */
   approve(ticket: string): Promise<URL>;
   redeemCliCode(input: { code: string; verifier: string; origin: Origin }): Promise<IssuedToken>;
-  /** Undefined when the provider has no device codes. */
+  /** Undefined if the provider does not offer device codes. */
   startDevice(): Promise<DeviceOffer | undefined>;
   pollDevice(input: { handle: string; origin: Origin }): Promise<DevicePoll>;
-  /** Undefined when the session did not come from the provider, or the provider has no logout, or is away. */
+  /**
+   * Undefined if the session did not come from the provider, if the provider has no logout, or if it is unreachable.
+   */
   logoutUrl(principal: Principal, returnTo: string): Promise<URL | undefined>;
 };
 
-/** A longer one does not fit into the URL of a logout; the provider then asks the person. */
+/** A longer token does not fit into the URL of a logout. The provider then asks the person. */
 const MAX_ID_TOKEN_LENGTH = 6_000;
 
 export function createSingleSignOn(input: {
@@ -76,7 +81,7 @@ export function createSingleSignOn(input: {
   settings: OidcSettings;
   provider: Provider;
   sessions: Pick<Sessions, 'open'>;
-  /** Shared by all processes. */
+  /** All processes share this secret. */
   secret: string;
 }): SingleSignOn {
   const { db, settings, provider, sessions } = input;
@@ -86,7 +91,7 @@ export function createSingleSignOn(input: {
     if (!(await useSignIn(db.shared, hashOf(id)))) throw new SsoRefusal('sign_in_replayed');
   }
 
-  /** What the claims make of the person here, and `then` with it, in one transaction. */
+  /** Admits the person of these claims and runs `then`, in one transaction. */
   async function admitted<Result>(
     { claims }: SignedIn,
     origin: Origin,
@@ -126,7 +131,7 @@ export function createSingleSignOn(input: {
       const signIn = cookie === undefined ? undefined : await seals.signIn.open(cookie);
       if (!signIn || signIn.state !== query.get('state')) throw new SsoRefusal('sign_in_unknown');
       const { state, nonce, codeVerifier, next, cli } = signIn;
-      // Before the code is redeemed: of two processes that get the same answer, one goes on.
+      // This must precede the redemption of the code: if two processes get the same answer, only one continues.
       await useOnce(`sign-in ${state}`);
       const signedIn = await provider.redeemCode({ query, state, nonce, codeVerifier });
       return admitted(signedIn, origin, async (who): Promise<Finished> => {
@@ -160,7 +165,7 @@ export function createSingleSignOn(input: {
 
     async redeemCliCode({ code, verifier, origin }) {
       const opened = await seals.cliCode.open(code);
-      // Whoever has the code has seen the browser; whoever has the verifier has started the sign-in.
+      // The code proves that the caller has seen the browser. The verifier proves that the caller started the sign-in.
       if (!opened || hashOf(verifier) !== opened.challenge) throw new SsoRefusal('sign_in_unknown');
       await useOnce(`cli-code ${opened.id}`);
       const tenant = { id: opened.tenantId, name: opened.tenantName };

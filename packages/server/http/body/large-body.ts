@@ -41,10 +41,7 @@ export async function parseLargeBody(text: string): Promise<{ body: unknown; has
   return { body: await parseJsonInTurns(text, { parse }), hasRawNumbers };
 }
 
-/**
- * Counts commas and opening brackets, which is an upper bound of the number of values. Those inside texts count as
- * well.
- */
+/** Estimates the number of values by counting commas and opening brackets. Those inside texts count as well. */
 function countMarks(text: string, from: number, to: number): number {
   let marks = 0;
   for (let at = from; at < to; at += 1) {
