@@ -23,7 +23,10 @@ const MISSED_AGAIN_MS = 2;
 export type Dispatcher = {
   /** There may be something to claim. */
   requestClaim(): void;
-  /** Slots for a claim that somebody else makes, so many or less; to be given back with what was claimed. None where not every slot takes everything. */
+  /**
+   * Reserves up to `slots` slots for a claim that the caller makes. The caller gives them back with what it claimed.
+   * Reserves none if the executor has lanes.
+   */
   reserve(slots: number): ReservedSlots;
   handOut(reserved: ReservedSlots, attempts: readonly Attempt[]): void;
   /** The executor takes more attempts. This matters only when the last claim left something behind for lack of room. */

@@ -1,6 +1,6 @@
 /**
- * What planning knows about a DAG version: its graph with everything that can be worked out beforehand. Built once per
- * version, never changed. A blueprint, not a plan: a plan says what follows from one event in one run.
+ * What planning knows about a DAG version: its graph, and everything that can be computed from it in advance. Built
+ * once per version and never changed. A plan, in contrast, says what follows from one event in one run.
  */
 import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
@@ -28,23 +28,26 @@ import type { Instance, UpstreamCounts } from './types.ts';
 export interface PlannedTask {
   readonly taskId: string;
   readonly spec: TaskSpec;
-  /** Every task comes after its upstream tasks. */
+  /** The topological position: every task comes after its upstream tasks. */
   readonly order: number;
   readonly upstream: readonly string[];
   readonly downstream: readonly string[];
   readonly triggerRule: TriggerRule;
   readonly totalPriorityWeight: number;
-  /** Nothing to execute, nothing to tell anyone: the scheduler makes it successful without a worker. */
+  /**
+   * The task has nothing to execute and no callbacks or listeners, so the scheduler makes it successful without a
+   * worker.
+   */
   readonly finishesByItself: boolean;
   readonly waitsForPast: boolean;
   readonly waitsForPastBeforeSkipping: boolean;
   readonly isSetup: boolean;
   readonly isTeardown: boolean;
-  /** One of the tasks that decide how the run ends. */
+  /** True when the task is one of those that decide how the run ends. */
   readonly isLeaf: boolean;
-  /** Setups it depends on without being their direct child. */
+  /** Setups that it depends on without being their direct child. */
   readonly watchedSetups: readonly string[];
-  /** The other way round: tasks that watch this setup. */
+  /** The inverse: tasks that watch this setup. */
   readonly watchers: readonly string[];
   /** What the task itself is expanded over. */
   readonly mapping: MappingSpec | null;
@@ -52,31 +55,36 @@ export interface PlannedTask {
   readonly group: MappedGroup | null;
   /** Mapped groups around it, outermost first, then its own mapping. */
   readonly levels: readonly MappedLevel[];
-  /** Has map indexes, by its own mapping or by its group's. */
+  /** True when it has map indexes, from its own mapping or from its group's. */
   readonly isMapped: boolean;
-  /** How many instances it has from the start; null: known only when `inputs` have run. Unmapped: 1. */
+  /**
+   * How many instances it has from the start. Null: known only after `inputs` have run. 1 for a task that is not
+   * mapped.
+   */
   readonly literalLength: number | null;
-  /** Tasks whose values decide how many instances it has, by its own mapping or by a mapped group around it. */
+  /** Tasks whose values decide how many instances it has, through its own mapping or a mapped group around it. */
   readonly inputs: ReadonlySet<string>;
   /**
-   * May find another number of items when it is run again: the tasks it is expanded over are directly upstream. Not in a
-   * mapped group with others inside: which of their instances belong to which item is told by the numbers of both.
+   * True when it may have another number of items after it is run again: it is expanded over tasks directly upstream.
+   * False in a mapped group that contains other mapped tasks or groups, because the map indexes of both tell which of
+   * their instances belong to which item.
    */
   readonly canResize: boolean;
   /** Tasks in mapped groups that are expanded over its value without being its direct child. */
   readonly farMapped: readonly string[];
-  /** Of these, those that are expanded as soon as the values are there. */
+  /** Those of `farMapped` that are expanded as soon as the values exist. */
   readonly farEarly: readonly string[];
-  /** Some upstream task shares an outer mapped group with it, but not all of them. */
+  /** True when some upstream task shares an outer mapped group with it, but not all of its groups. */
   readonly hasNestedUpstream: boolean;
   /**
-   * Expanded before its trigger rule lets it run, so that its instances can follow single instances upstream. Not over
-   * mapped tasks: to see each time whether all of their instances are finished would cost too much.
+   * True when it is expanded before its trigger rule lets it run, so that its instances can follow single instances
+   * upstream. False over mapped tasks, because a check of all their instances at each finish would cost too much.
    */
   readonly expandsEarly: boolean;
   /**
-   * Each instance counts all instances of its upstream tasks, also those of other items of its mapped group: as on Airflow,
-   * where `one_success`, `one_failed` and `one_done` of a task that is directly in a mapped group look at every item.
+   * True when each instance counts all instances of its upstream tasks, including those of other items of its mapped
+   * group. In Airflow, `one_success`, `one_failed` and `one_done` of a task directly in a mapped group look at every
+   * item.
    */
   readonly countsAllItems: boolean;
 }
@@ -85,13 +93,13 @@ export interface Blueprint {
   readonly spec: CompiledSpec;
   /** In topological order. */
   readonly tasks: ReadonlyMap<string, PlannedTask>;
-  /** The same, by `order`. */
+  /** The same tasks by `order`. */
   readonly ordered: readonly PlannedTask[];
   readonly mappedGroups: ReadonlyMap<string, MappedGroup>;
   /** Ids of the tasks that decide how the run ends. */
   readonly leaves: readonly string[];
   readonly failFast: boolean;
-  /** Tasks that begin or end at some date. */
+  /** Tasks with a start date or an end date. */
   readonly dated: readonly DatedTask[];
 }
 
@@ -166,8 +174,8 @@ const datedTasks = (tasks: readonly TaskSpec[]): DatedTask[] =>
   );
 
 /**
- * Every instance of a new run, of the tasks that are not left out. Mapped tasks of literal length have theirs from the start; length
- * zero is left at -1.
+ * Returns every instance of a new run, except those of the tasks that are left out. Mapped tasks of literal length are
+ * expanded from the start; those of length zero stay at -1.
  */
 export function initialInstances(blueprint: Blueprint, leftOut: ReadonlySet<string> = new Set()): Instance[] {
   const instances: Instance[] = [];
@@ -188,7 +196,7 @@ export function initialInstances(blueprint: Blueprint, leftOut: ReadonlySet<stri
   return instances;
 }
 
-/** 0: not expanded, one instance at -1. */
+/** Returns 0 for one instance at -1 that is not expanded. */
 const initialLength = (task: PlannedTask): number => (task.isMapped ? (task.literalLength ?? 0) : 0);
 
 function initialCounts(blueprint: Blueprint, task: PlannedTask): UpstreamCounts {
@@ -196,7 +204,7 @@ function initialCounts(blueprint: Blueprint, task: PlannedTask): UpstreamCounts 
   for (const id of task.upstream) {
     const upstream = blueprint.tasks.get(id);
     if (!upstream) continue;
-    // Inside shared mapped groups an instance has only its counterparts upstream.
+    // Inside shared mapped groups, an instance counts only its counterparts upstream.
     const shared = initialLength(task) > 0 && !task.countsAllItems ? sharedLevels(task, upstream) : 0;
     const instances = initialLength(upstream) > 0 ? (literalProduct(upstream, shared) ?? 1) : 1;
     addUpstream(counts, { isSetup: upstream.isSetup, by: instances });
@@ -257,8 +265,8 @@ function finishesByItself({ operator, inlets, outlets, callbacks, hooks }: TaskS
 }
 
 /**
- * Tasks with nothing after them but teardowns that cannot fail the run. Such teardowns are no leaves themselves, unless
- * the DAG has nothing else.
+ * Returns the leaves: tasks with nothing after them except teardowns that cannot fail the run. Such teardowns are
+ * leaves only when the DAG has no other tasks at its end.
  */
 function runLeaves(tasks: readonly TaskSpec[]): Set<string> {
   const ignorable = new Set(

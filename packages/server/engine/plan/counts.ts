@@ -1,4 +1,4 @@
-/** Upstream counters: making, copying and raising them. Their meaning is in types.ts. */
+/** Creates and raises upstream counters. types.ts defines their meaning. */
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { UpstreamCounts } from './types.ts';
 
@@ -16,7 +16,7 @@ export const noCounts = (): UpstreamCounts => ({
   excluded: 0,
 });
 
-/** Adds `by` upstream instances to wait for; a negative number takes some away. */
+/** Adds `by` upstream instances to wait for. A negative number removes some. */
 export function addUpstream(counts: UpstreamCounts, { isSetup, by }: { isSetup: boolean; by: number }): void {
   counts.total += by;
   if (isSetup) counts.setupTotal += by;
@@ -46,7 +46,7 @@ export function addFinished(
       return;
     case 'removed':
       counts.removed += 1;
-      // A removed setup has nothing that could be torn down: it is no setup any more.
+      // A removed setup leaves nothing to tear down, so it no longer counts as a setup.
       if (isSetup) counts.setupTotal -= 1;
       return;
     default:

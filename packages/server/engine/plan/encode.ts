@@ -1,11 +1,11 @@
 /**
- * Upstream counters as text for one column: numbers in a fixed order, trailing zeros left out ("3,1" is three upstream
- * instances, one of them successful). Text, because a row is then three bytes wider instead of forty-four.
+ * Encodes upstream counters as text for one column: numbers in a fixed order, without trailing zeros. "3,1" means three
+ * upstream instances, one of them successful. As text, a row is three bytes wider; as numbers it would be forty-four.
  */
 import { noCounts } from './counts.ts';
 import type { UpstreamCounts } from './types.ts';
 
-// The order is the stored format: append only.
+// The order is the stored format. Only append to it.
 const FIELDS = [
   'total',
   'success',
@@ -34,7 +34,7 @@ export function decodeCounts(text: string): UpstreamCounts {
   if (parts.length > FIELDS.length) throw new Error(unreadable(text));
   for (const [index, part] of parts.entries()) {
     const field = FIELDS[index];
-    // Number('') is 0 and Number(' 1') is 1; only plain digits are ours.
+    // Number('') is 0 and Number(' 1') is 1, so everything but plain digits is refused.
     if (field === undefined || !/^\d+$/.test(part)) throw new Error(unreadable(text));
     counts[field] = Number(part);
   }

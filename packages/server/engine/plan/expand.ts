@@ -1,11 +1,11 @@
 /**
- * Expansion of mapped tasks and groups once the values they are expanded over are there. A group is expanded as a whole,
- * so that each of its instances goes its own way from then on: t2[0] follows t1[0] without waiting for t1[1].
+ * Expands mapped tasks and groups when the values they are expanded over exist. A group is expanded as a whole, so that
+ * its instances proceed independently: t2[0] follows t1[0] without waiting for t1[1].
  *
- *   trigger rule says run, values there        ─▶ expanded; length 0: skipped
- *   … a value will never come or is unusable   ─▶ upstream_failed (skipped when the task that makes it was skipped)
- *   … values not there yet                     ─▶ its direct children wait for them; tasks deeper in a group, whose
- *                                                 group can then no longer start as a whole, are upstream_failed
+ *   trigger rule says run, values exist          ─▶ expanded; length 0: skipped
+ *   … a value will never exist or is unusable    ─▶ upstream_failed (skipped when the task that makes it was skipped)
+ *   … values do not exist yet                    ─▶ its direct children wait for them; tasks deeper in a group, whose
+ *                                                   group can then no longer start as a whole, are upstream_failed
  */
 import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
 import type { JudgeQueue } from './judge-queue.ts';
@@ -25,11 +25,12 @@ export interface Work {
 type InputVerdict = 'ready' | 'wait' | 'skipped' | 'upstream_failed';
 
 /**
- * `row` is at map index -1; `rule` is what its trigger rule says. Gives `skipped` or `upstream_failed` when it is to end
- * unexpanded, else `wait`, whether it was expanded or not.
+ * Expands a row at map index -1 if it can; `rule` is the verdict of its trigger rule. Returns `skipped` or
+ * `upstream_failed` when the row must end unexpanded. Otherwise returns `wait`, expanded or not.
  */
 export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<Verdict, 'run'> {
-  // Deeper in mapped groups than its upstream: instances may run one by one, so it must not wait for all of them.
+  // The task is deeper in mapped groups than its upstream. Its instances may run one by one, so it must not wait for
+  // all upstream instances.
   const early = rule === 'wait';
   if (early && !row.task.expandsEarly) return 'wait';
   const inputs = inputVerdict(work, row);
@@ -47,8 +48,9 @@ export function expandRow(work: Work, row: Row, rule: 'run' | 'wait'): Exclude<V
 }
 
 /**
- * Mapped groups that cannot be resized have the size they were first expanded for, whatever a task that is run again in them
- * finds: told from the task that shares most of them. Undefined when there is none.
+ * Returns the size for which the mapped groups were first expanded. Groups that cannot be resized keep it, even if a
+ * task that runs again in them finds another one. The task that shares most groups tells the size. Undefined when there
+ * is none.
  */
 function sizeSoFar({ blueprint, loaded }: Work, task: PlannedTask): number | undefined {
   if (task.canResize) return undefined;
@@ -66,7 +68,7 @@ function sizeSoFar({ blueprint, loaded }: Work, task: PlannedTask): number | und
   return size;
 }
 
-/** The row itself and, in a mapped group, the rows of its other tasks that have no state yet. */
+/** Returns the row and, in a mapped group, the rows of its other tasks that have no state yet. */
 function membersOf(work: Work, row: Row): Row[] {
   return expandedWith(work, row.task).flatMap(({ taskId }) => {
     const member = work.loaded.row({ taskId, mapIndex: -1 });
@@ -74,7 +76,9 @@ function membersOf(work: Work, row: Row): Row[] {
   });
 }
 
-/** By somebody's choice. It stays whole, also while it waits for its past before it is skipped. */
+/**
+ * True when a task chose to skip the row. It is not expanded, even while it waits for its past before it is skipped.
+ */
 const isToBeSkipped = (row: Row): boolean => row.upstream.excluded > 0;
 
 function isExpandedToo({ loaded }: Work, { taskId }: PlannedTask): boolean {
@@ -82,7 +86,10 @@ function isExpandedToo({ loaded }: Work, { taskId }: PlannedTask): boolean {
   return !whole || !isToBeSkipped(whole);
 }
 
-/** The tasks that always have as many instances: all of its mapped group, without those that are expanded further. */
+/**
+ * Returns the tasks that always have the same number of instances: all of its mapped group, except those that are
+ * mapped again.
+ */
 export function expandedWith({ blueprint }: Pick<Work, 'blueprint'>, task: PlannedTask): PlannedTask[] {
   if (task.group === null || task.mapping !== null) return [task];
   return task.group.taskIds.flatMap((taskId) => {
@@ -95,7 +102,7 @@ function multiply(work: Work, row: Row, length: number): void {
   const { blueprint, loaded, queue } = work;
   for (const childId of row.task.downstream) {
     const child = blueprint.tasks.get(childId);
-    // Tasks of the same group are expanded together: each instance still has one counterpart.
+    // Tasks of the same group are expanded together, so each instance still has one counterpart.
     if (child && (child.countsAllItems || !(isTogether(row.task, child) && isExpandedToo(work, child))))
       addInstances(work, row, { child, length });
   }
@@ -113,8 +120,9 @@ function multiply(work: Work, row: Row, length: number): void {
 }
 
 /**
- * Of the same group, when the row itself ended before the group was expanded and was cleared since: it stood for all of their
- * counterparts, and by now there may be more items, or fewer.
+ * Returns the children in the same group that were expanded earlier. This happens when the row ended before the
+ * expansion and was cleared later: it was the counterpart of all their instances, and the number of items may differ
+ * now.
  */
 function expandedBefore({ blueprint, loaded }: Work, task: PlannedTask): PlannedTask[] {
   return task.downstream.flatMap((childId) => {
@@ -124,7 +132,7 @@ function expandedBefore({ blueprint, loaded }: Work, task: PlannedTask): Planned
   });
 }
 
-/** Its child now waits for more instances. */
+/** Makes the instances of a child wait for the additional instances. */
 function addInstances(
   { loaded, queue }: Work,
   row: Row,
@@ -143,7 +151,10 @@ function addInstances(
   }
 }
 
-/** Which instances belong to it is known only now. A choice made further up is not to be seen here, and is kept. */
+/**
+ * Counts the upstream of a row again, because only now it is known which instances belong to it. A choice to skip that
+ * a task further up made is not visible here, so the higher count is kept.
+ */
 export function countAnew({ blueprint, loaded }: Work, row: Row): void {
   const counts = noCounts();
   for (const upstreamId of row.task.upstream) {
@@ -159,7 +170,10 @@ export function countAnew({ blueprint, loaded }: Work, row: Row): void {
   Object.assign(loaded.counts(row), counts);
 }
 
-/** How it ends when an unmapped task that it is expanded over gave no value; undefined when none is lost so far. */
+/**
+ * Returns how the row ends because an unmapped task that it is expanded over gave no value. Undefined while no value is
+ * lost.
+ */
 export function lostInput({ blueprint, loaded }: Work, { task }: Row): 'skipped' | 'upstream_failed' | undefined {
   let lost: 'skipped' | 'upstream_failed' | undefined;
   for (const taskId of task.inputs) {
@@ -171,17 +185,17 @@ export function lostInput({ blueprint, loaded }: Work, { task }: Row): 'skipped'
   return lost;
 }
 
-/** What the end of a task in this state means for those expanded over its value. */
+/** What the end of a task in this state means for tasks that are expanded over its value. */
 export const lossBy = (state: TaskStateOrNone): 'skipped' | 'upstream_failed' | undefined => {
   if (isFailure(state)) return 'upstream_failed';
   return state === 'skipped' ? 'skipped' : undefined;
 };
 
-/** Are the tasks finished whose values it is expanded over, and are the values there? */
+/** Decides whether the tasks whose values it is expanded over have finished, and whether the values exist. */
 function inputVerdict(work: Work, { task, upstream }: Row): InputVerdict {
   const { total, success, skipped, failed, upstreamFailed, removed } = upstream;
   const direct = [...task.inputs].every((id) => task.upstream.includes(id));
-  // The usual case needs no look at them: everything upstream was successful, the inputs among it.
+  // The usual case needs no look at the inputs: everything upstream was successful, including them.
   if (direct && success >= total - removed) return 'ready';
   const upstreamIsDone = success + skipped + failed + upstreamFailed >= total - removed;
   const verdicts = new Set([...task.inputs].map((id) => inputState(work, id, { direct, upstreamIsDone })));
@@ -196,7 +210,7 @@ function inputState(
   const input = blueprint.tasks.get(inputId);
   if (!input) return 'upstream_failed';
   const unfinished = direct ? 'wait' : 'upstream_failed';
-  // To look at thousands of instances each time one of them finishes would cost more than to wait for the last.
+  // Waits for the last instance: a look at thousands of instances at each finish would cost more.
   if (input.isMapped && direct && !upstreamIsDone) return 'wait';
   const whole = loaded.row({ taskId: inputId, mapIndex: -1 });
   if (whole === undefined) return 'wait';
@@ -205,7 +219,7 @@ function inputState(
     if (isFailure(whole.state) || whole.state === 'removed') return 'upstream_failed';
     return whole.state === 'skipped' ? 'skipped' : 'ready';
   }
-  // Instances of an expanded input may fail one by one; the values of the others still count.
+  // Instances of an expanded input may fail one by one. The values of the others still count.
   if (direct) return 'ready';
   const rows = loaded.rows(input);
   if (rows === undefined) return 'wait';

@@ -1,12 +1,12 @@
 /**
- * The queue of rows to judge, upstream first. A row is judged when nothing above it can change any more in the same plan, so that the
- * outcome does not depend on the order in which a batch of finishes arrived.
+ * The queue of rows to judge, upstream first. A row is judged when nothing upstream can change any more in the same
+ * plan. The outcome therefore does not depend on the order of the ends in a batch.
  */
 import type { Row } from './loaded-rows.ts';
 
 export class JudgeQueue {
   readonly #rows = new Map<number, Set<Row>>();
-  /** Binary heap of the orders that have rows. */
+  /** Binary heap of the `order` values that have rows. */
   readonly #heap: number[] = [];
 
   add(row: Row): void {
@@ -20,7 +20,7 @@ export class JudgeQueue {
     this.#push(order);
   }
 
-  /** The rows of the next task. */
+  /** Returns the rows of the next task. */
   next(): ReadonlySet<Row> | undefined {
     const order = this.#pop();
     if (order === undefined) return undefined;

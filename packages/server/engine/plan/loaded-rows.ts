@@ -1,7 +1,7 @@
 /**
- * The rows a plan is working on: what the driver has loaded, overlaid with what the plan has changed so far. Reading a
- * row that is not loaded notes a need and gives undefined; the plan goes on with what it has, so that one round collects
- * as many needs as possible.
+ * The rows of a plan: what the driver has loaded, overlaid with what the plan has changed. Reading a row that is not
+ * loaded notes a need and returns undefined. The plan continues with what it has, so that one round collects as many
+ * needs as possible.
  */
 import type { TaskState } from '@svc/spec/states.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
@@ -13,14 +13,18 @@ import type { Change, Instance, InstanceKey, MappedLength, Need, RunView, Upstre
 /** A row as the plan sees it now. */
 export interface Row extends Instance {
   readonly task: PlannedTask;
-  /** Counters are copied before the first change: those of the view are not ours. */
+  /**
+   * True when the counters were copied. They are copied before the first change, because the view owns the original.
+   */
   countsChanged: boolean;
   stateChanged: boolean;
   waits: 'past' | null | undefined;
   failure: { cause: 'expansion_failed' | 'fail_fast'; text: string } | undefined;
-  /** Given way to its instances: whoever still holds it must leave it alone. */
+  /** True when instances have replaced the row. Code that still refers to it must not change it. */
   isExpanded: boolean;
-  /** A value it is expanded over will never come: this state, whatever its trigger rule says. */
+  /**
+   * The state that the row gets because a value it is expanded over will never exist, whatever its trigger rule says.
+   */
   forced: 'skipped' | 'upstream_failed' | undefined;
 }
 
@@ -28,10 +32,10 @@ export class LoadedRows {
   readonly #blueprint: Blueprint;
   readonly #view: RunView;
   readonly #rows = new Map<string, Map<number, Row | null>>();
-  /** Complete sets of rows, where one was asked for or made by expansion. */
+  /** Complete sets of rows, of tasks that were requested as a whole or expanded. */
   readonly #sets = new Map<string, readonly Row[]>();
   readonly #expanded = new Set<string>();
-  /** First map index the plan has added, by task. */
+  /** First map index that the plan has added, by task. */
   readonly #extended = new Map<string, number>();
   readonly #needs = new Map<string, Need>();
 
@@ -48,11 +52,11 @@ export class LoadedRows {
     return this.#needs.size > 0;
   }
 
-  /** Null: there is no such instance. */
+  /** Returns null when there is no such instance. */
   row({ taskId, mapIndex }: InstanceKey): Row | null | undefined {
     const known = this.#rows.get(taskId)?.get(mapIndex);
     if (known !== undefined) return known;
-    // An expanded task has the rows the plan made and no others.
+    // An expanded task has only the rows that the plan created.
     if (this.#sets.has(taskId)) return null;
     const instance = this.#view.instance({ taskId, mapIndex });
     if (instance === undefined) {
@@ -62,7 +66,7 @@ export class LoadedRows {
     return this.#adopt(taskId, mapIndex, instance);
   }
 
-  /** All instances of a task. */
+  /** Returns all instances of a task. */
   rows(task: PlannedTask): readonly Row[] | undefined {
     const { taskId } = task;
     const known = this.#sets.get(taskId);
@@ -86,7 +90,10 @@ export class LoadedRows {
     );
   }
 
-  /** How many instances a mapped task is expanded into; from an inner level on: in each item of those around it. */
+  /**
+   * Returns how many instances a mapped task is expanded into. With `fromLevel`, it returns the number in each item of
+   * the outer levels.
+   */
   length(task: PlannedTask, fromLevel = 0): MappedLength | undefined {
     let product = 1;
     let missing = false;
@@ -105,7 +112,7 @@ export class LoadedRows {
     return past;
   }
 
-  /** The row's counters, safe to change. */
+  /** Returns the counters of the row, which the caller may change. */
   counts(row: Row): UpstreamCounts {
     if (!row.countsChanged) {
       row.upstream = { ...row.upstream };
@@ -120,7 +127,7 @@ export class LoadedRows {
     if (row.task.waitsForPast) row.waits = null;
   }
 
-  /** The row at -1 gives way to `length` rows with its counters. */
+  /** Replaces the row at -1 with `length` rows that have its counters. */
   expand(row: Row, length: number): readonly Row[] {
     const { taskId } = row;
     const made: Row[] = [];
@@ -136,7 +143,7 @@ export class LoadedRows {
     return this.#keep(taskId, made);
   }
 
-  /** Adds instances to an expanded task, up to `length`; their counters are still to be made. */
+  /** Adds instances to an expanded task, up to `length`. The caller counts their upstream. */
   extend(task: PlannedTask, length: number): readonly Row[] {
     const { taskId } = task;
     const rows = this.#sets.get(taskId) ?? [];
@@ -152,7 +159,7 @@ export class LoadedRows {
     return made;
   }
 
-  /** Was its number of instances settled by this plan? */
+  /** True when this plan has set the task's number of instances. */
   isSized(taskId: string): boolean {
     return this.#expanded.has(taskId) || this.#extended.has(taskId);
   }

@@ -1,6 +1,7 @@
 /**
- * How many instances a mapping makes. Literal lists know it beforehand; references to other tasks' values (`xcom`, and
- * `map`, `zip`, `concat` on top of them) know it when those tasks have run.
+ * Computes how many instances a mapping makes. The length of a literal list is known in advance. The length of
+ * references to values of other tasks (`xcom`, and `map`, `zip`, `concat` on top of them) is known after those tasks
+ * have run.
  */
 import type { MappingSpec } from '@svc/spec/schema-parts.ts';
 import type { MappedLength } from './types.ts';
@@ -8,20 +9,20 @@ import type { MappedLength } from './types.ts';
 /** Length of one task's value, or undefined when the caller has not loaded it yet. */
 export type ValueLength = (reference: { taskId: string; key: string }) => MappedLength | undefined;
 
-/** Null: not known before the referenced tasks have run. */
+/** Returns null when the length is unknown before the referenced tasks have run. */
 export function literalLength(mapping: MappingSpec): number | null {
   if (mapping.kind === 'expand_kwargs') return mapping.length;
   let product: number | null = 1;
   for (const { length } of mapping.arguments) {
-    // Nothing times anything is nothing, but Airflow too waits for the other values before it says so.
+    // Zero times anything is zero, but Airflow also waits for the other values first.
     product = product === null || length === null ? null : product * length;
   }
   return product;
 }
 
 /**
- * The tasks whose values decide the length. A reference inside a literal list is not one of them: the list is as long as
- * it is, whatever becomes of the task.
+ * Returns the tasks whose values decide the length. References inside a literal list do not count, because they do not
+ * change the length of the list.
  */
 export function lengthSources(mapping: MappingSpec): string[] {
   const parts = mapping.kind === 'expand_kwargs' ? [mapping] : mapping.arguments;
@@ -65,7 +66,7 @@ function lengthOf(value: unknown, valueLength: ValueLength): MappedLength | unde
     case 'xcom_zip':
       return combine(
         sources.map((source) => lengthOf(source, valueLength)),
-        // With a value to fill up with, the longest decides.
+        // With a fill value, the longest argument decides.
         (lengths) => (Object.hasOwn(tagged, 'fillvalue') ? Math.max(...lengths) : Math.min(...lengths)),
       );
     default:
@@ -73,11 +74,11 @@ function lengthOf(value: unknown, valueLength: ValueLength): MappedLength | unde
   }
 }
 
-/** Of a value as the compiler wrote it: a reference is an object that names its kind in `__type`. */
+/** Returns the fields of a value that the compiler wrote. A reference is an object whose `__type` names its kind. */
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null ? { ...value } : {};
 
-/** All parts are asked for, also after one that is not loaded: the caller can then load them together. */
+/** Evaluates all parts, also after one that is not loaded, so that the caller can load them together. */
 function combine(
   parts: readonly (MappedLength | undefined)[],
   join: (lengths: readonly number[]) => number,

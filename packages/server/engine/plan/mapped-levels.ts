@@ -1,7 +1,7 @@
 /**
- * What gives a task its map indexes: the mapped groups around it, outermost first, then its own mapping. Each is a level.
- * With levels of lengths a, b the task has a × b instances, and the innermost level varies fastest: instance m belongs to
- * item m div b of the outer level and to item m mod b of the inner one.
+ * What gives a task its map indexes: the mapped groups around it, outermost first, then its own mapping. Each is a
+ * level. With levels of lengths a and b the task has a × b instances, and the innermost level varies fastest. Instance
+ * m belongs to item m div b of the outer level and to item m mod b of the inner one.
  */
 import type { MappingSpec } from '@svc/spec/schema-parts.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -10,7 +10,7 @@ import { literalLength } from './mapped-length.ts';
 
 export interface MappedLevel {
   readonly mapping: MappingSpec;
-  /** Null: known only when the tasks it is expanded over have run. */
+  /** Null: known only after the tasks it is expanded over have run. */
   readonly literalLength: number | null;
 }
 
@@ -18,7 +18,7 @@ export interface MappedGroup extends MappedLevel {
   readonly groupId: string;
   /** The next mapped group around it. */
   readonly parent: MappedGroup | null;
-  /** Tasks whose nearest mapped group it is. */
+  /** Tasks whose nearest mapped group this is. */
   readonly taskIds: readonly string[];
 }
 
@@ -63,7 +63,7 @@ export function levelsOf({ mapping }: TaskSpec, group: MappedGroup | null): read
   return levels;
 }
 
-/** How many levels, counted from outside, the two are both in. */
+/** Returns how many levels the two tasks share, counted from outside. */
 export function commonLevels(one: Leveled, other: Leveled): number {
   const most = Math.min(one.levels.length, other.levels.length);
   let common = 0;
@@ -72,8 +72,8 @@ export function commonLevels(one: Leveled, other: Leveled): number {
 }
 
 /**
- * How many levels tie their instances together. None when both go deeper by lengths known only at run time: the numbers
- * of instances then do not say which belong together, so all of one belong to each of the other.
+ * Returns how many levels tie their instances together. Returns none when both tasks have further levels whose lengths
+ * are known only at run time: their map indexes then do not tell which instances belong together, so all belong to all.
  */
 export function sharedLevels(one: Leveled, other: Leveled): number {
   const common = commonLevels(one, other);
@@ -81,17 +81,20 @@ export function sharedLevels(one: Leveled, other: Leveled): number {
   return 0;
 }
 
-/** In the same mapped groups throughout: instance m of one belongs to instance m of the other. */
+/** True when both are in the same mapped groups: instance m of one belongs to instance m of the other. */
 export const isTogether = (one: Leveled, other: Leveled): boolean => {
   const { length } = one.levels;
   return length > 0 && length === other.levels.length && sharedLevels(one, other) === length;
 };
 
-/** One of them is deeper inside mapped groups they share: instances of one belong to a range of the other's. */
+/**
+ * True when one of them is deeper inside mapped groups that they share: instances of one belong to a range of the
+ * other's.
+ */
 export const isNested = (one: Leveled, other: Leveled): boolean =>
   sharedLevels(one, other) > 0 && !isTogether(one, other);
 
-/** Product of lengths from the given level inwards; null when one is not literal. */
+/** Returns the product of the lengths from the given level inwards, or null when one is not literal. */
 export function literalProduct({ levels }: Leveled, from = 0): number | null {
   let product = 1;
   for (const { literalLength: length } of levels.slice(from)) {
@@ -101,18 +104,21 @@ export function literalProduct({ levels }: Leveled, from = 0): number | null {
   return product;
 }
 
-/** An expanded task, and how many instances it has. */
+/** An expanded task with its number of instances. */
 interface Expanded extends Leveled {
   readonly instances: number;
 }
 
-/** Of two expanded tasks: do the instances with these map indexes lie in the same item of the levels they share? */
+/** True when the instances of two expanded tasks are in the same item of the levels that the tasks share. */
 export function isSameItem(one: Expanded & { index: number }, other: Expanded & { index: number }): boolean {
   const [ownSize, otherSize] = itemSizes(one, other);
   return Math.floor(one.index / ownSize) === Math.floor(other.index / otherSize);
 }
 
-/** How many instances each has per item of the levels they share; at least one of them knows it beforehand. */
+/**
+ * Returns how many instances each task has per item of the shared levels. At least one of the numbers is known in
+ * advance.
+ */
 export function itemSizes(one: Expanded, other: Expanded): readonly [number, number] {
   const shared = sharedLevels(one, other);
   const own = literalProduct(one, shared);

@@ -1,6 +1,6 @@
 /**
- * How a finished run ends. Its leaves decide: tasks with nothing after them, where teardowns do not count as "after"
- * (see `runLeaves` in blueprint.ts). One failed leaf fails the run; skipped leaves are as good as successful ones.
+ * Decides how a finished run ends. Its leaves decide: tasks with nothing after them, where teardowns do not count as
+ * "after" (see `runLeaves` in blueprint.ts). One failed leaf fails the run. Skipped leaves count like successful ones.
  */
 import { isFailure, type TaskStateOrNone } from '@svc/spec/states.ts';
 import type { Blueprint } from './blueprint.ts';

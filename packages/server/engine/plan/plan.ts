@@ -1,5 +1,5 @@
 /**
- * The planner: what follows from what happened in a run. Pure; see types.ts for what it works on.
+ * The planner: what follows from events in a run. Pure; types.ts defines its input and output.
  *
  *   started  ─▶ every instance is judged
  *   finished ─▶ its children count it, tasks it chose to skip are excluded; those still without a state are judged
@@ -7,16 +7,16 @@
  *
  * Judging an instance without a state (`judge`):
  *
- *   excluded by a branch or short circuit, or by its trigger rule ─▶ skipped          ─┐ told to its own children
+ *   excluded by a branch or short circuit, or by its trigger rule ─▶ skipped          ─┐ its own children count it
  *   a failure its trigger rule does not accept                    ─▶ upstream_failed  ─┤ in the same plan
  *   may run, and there is nothing to execute                      ─▶ success          ─┘
  *   may run, mapped over values and not expanded                  ─▶ expanded, each instance judged
  *   may run, expanded for a longer or shorter value than now      ─▶ instances added or removed, then as below
- *   may run, but its past is not behind it                        ─▶ stays, waits: past
+ *   may run, but its past has not ended                           ─▶ stays, waits: past
  *   may run                                                       ─▶ scheduled
  *
- * Counters are kept only while an instance has no state: afterwards nothing reads them, and clearing counts anew.
- * Cost of one finish with one child: about 2 µs of CPU time, whatever the size of the run.
+ * Counters are kept only while an instance has no state: no code reads them later, and clearing counts again. The cost
+ * of a finish does not depend on the size of the run.
  */
 import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
 import { JudgeQueue } from './judge-queue.ts';
@@ -29,7 +29,7 @@ import { resize } from './resize.ts';
 import { decide, type Verdict } from './trigger-rule.ts';
 import type { Plan, PlanEvent, RunView } from './types.ts';
 
-/** What `fail_fast` ends when another task fails. Running instances are the driver's business. */
+/** The states that `fail_fast` ends when another task fails. The driver ends running instances. */
 const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([
   null,
   'scheduled',
@@ -38,12 +38,12 @@ const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([
   'deferred',
 ]);
 
-/** Instances that wait for their next attempt; a check starts it. */
+/** Instances that wait for their next attempt. A check starts it. */
 const BETWEEN_ATTEMPTS = new Set<TaskStateOrNone>(['up_for_retry', 'up_for_reschedule']);
 
 export function plan(blueprint: Blueprint, view: RunView, events: readonly PlanEvent[]): Plan {
   const work: Work = { blueprint, loaded: new LoadedRows(blueprint, view), queue: new JudgeQueue() };
-  // Twice in a batch is still once: children must not count a finish two times.
+  // An end that a batch contains twice must count once for the children.
   const told = new Set<Row>();
   for (const event of events) {
     if (event.kind === 'started') start(work);
@@ -68,7 +68,7 @@ function start({ blueprint, loaded, queue }: Work): void {
   for (const task of blueprint.ordered) for (const row of loaded.rows(task) ?? []) queue.add(row);
 }
 
-/** Without the news that made it wait, so what they said is looked up. */
+/** Judges an instance again. What its inputs said is looked up, because the events that reported it are gone. */
 function check(work: Work, row: Row): void {
   if (row.state === null && row.task.waitsForPast) row.waits = null;
   if (row.mapIndex === -1 && row.task.inputs.size > 0) row.forced = lostInput(work, row);
@@ -86,7 +86,7 @@ function endAll(work: Work): void {
   }
 }
 
-/** Children count the finished row; what it chose to skip is excluded. */
+/** Makes the children count the finished row, and excludes what it chose to skip. */
 function tell(work: Work, row: Row): void {
   const { loaded, queue } = work;
   const { state, task } = row;
@@ -167,7 +167,7 @@ function judge(work: Work, row: Row): void {
   else loaded.setState(row, 'scheduled');
 }
 
-/** Failures before skips, whoever reports them, so that the order of a batch does not matter. */
+/** Failures come before skips, from whatever source, so that the order of a batch does not matter. */
 function verdictOn(work: Work, row: Row): Verdict {
   if (row.upstream.excluded > 0) return 'skipped';
   const setups = setupVerdict(work, row);
@@ -175,18 +175,18 @@ function verdictOn(work: Work, row: Row): Verdict {
   if (setups === 'upstream_failed' || rule === 'upstream_failed') return 'upstream_failed';
   if (setups === 'skipped' || rule === 'skipped') return 'skipped';
   if (row.forced !== undefined) return row.forced;
-  // A setup that is not through keeps it from running, not from being skipped.
+  // An unfinished setup keeps the task from running, but not from being skipped.
   return setups === 'wait' ? 'wait' : rule;
 }
 
-/** What the setups it is in the scope of say; undefined when they allow it to run. */
+/** Returns the verdict of the setups in whose scope the row is. Undefined when they allow it to run. */
 function setupVerdict({ blueprint, loaded }: Work, row: Row): Verdict | undefined {
   let verdict: Verdict | undefined;
   for (const setupId of row.task.watchedSetups) {
     const setup = blueprint.tasks.get(setupId);
     if (!setup) continue;
     const rows = related(loaded, { of: row, among: setup });
-    // Not loaded: the plan is incomplete anyway, and must not act on half the truth.
+    // Rows are missing, so the plan is incomplete anyway and must not decide now.
     if (rows === undefined) return 'wait';
     for (const { state } of rows) {
       if (isFailure(state)) return 'upstream_failed';

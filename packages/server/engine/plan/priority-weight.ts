@@ -1,16 +1,17 @@
 /**
- * Effective priority of every task under its weight rule: `absolute` is its own weight, `downstream` adds the weights of
- * everything after it, `upstream` of everything before it, each task once however many paths lead to it. What an author's own rule
- * said takes the place of the total; in the sums of others the task counts with the weight that it was given.
+ * Computes the effective priority of every task by its weight rule. `absolute` is its own weight. `downstream` adds the
+ * weights of everything after it, `upstream` of everything before it, each task once however many paths lead to it. If
+ * the author has a rule of their own, its result replaces the total. In the sums of others, the task counts with its
+ * own weight.
  *
- * "Each once" makes this a transitive closure. It is taken 32 tasks at a time, one bit each, so that memory stays linear:
- * a chain of 10,000 tasks takes about 60 ms, once per version.
+ * "Each once" makes this a transitive closure. It is computed for 32 tasks at a time, one bit each, so that memory
+ * stays linear.
  */
 import type { GraphTask } from '@svc/spec/task-graph.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 
 const BITS = 32;
-// Kept in a four-byte column.
+// The column has four bytes.
 const MAX_WEIGHT = 2_147_483_647;
 const MIN_WEIGHT = -2_147_483_648;
 
@@ -35,7 +36,7 @@ interface Closure {
 
 interface Block {
   readonly weights: readonly number[];
-  /** The weight they all have: nearly always, and then counting bits is enough. */
+  /** The weight that they all have, if they have one. This is usual, and then counting bits is enough. */
   readonly uniform: number | null;
 }
 
@@ -54,7 +55,7 @@ function addRelatives({ order, rule, side, totals }: Closure): void {
   for (let start = 0; start < order.length; start += BITS) {
     const block = blockOf(weights.slice(start, start + BITS));
     reached.fill(0, start);
-    // Tasks before the block come before everything in it: they cannot reach it.
+    // Tasks before the block also come before it in the order, so they cannot reach it.
     for (let index = start; index < order.length; index += 1) {
       let bits = 0;
       for (const relative of relatives[index] ?? []) {

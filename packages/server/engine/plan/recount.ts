@@ -1,6 +1,6 @@
 /**
- * Upstream counters made anew from the rows, for instances that get their state taken away (clear) or whose upstream was
- * changed by hand (mark, new version). The planner keeps counters only for instances without a state.
+ * Counts the upstream of instances again from the rows: after a clear has removed their state, or after a mark or a new
+ * version has changed their upstream. The planner keeps counters only for instances without a state.
  */
 import type { Blueprint, PlannedTask } from './blueprint.ts';
 import { addFinished, addUpstream, noCounts } from './counts.ts';
@@ -8,18 +8,18 @@ import { isSameItem, isTogether, sharedLevels } from './mapped-levels.ts';
 import { choosesFor } from './related.ts';
 import type { Instance, InstanceKey, UpstreamCounts } from './types.ts';
 
-/** The tasks all of whose rows `recountUpstream` must be given. */
+/** The tasks of which `recountUpstream` needs all rows. */
 export function recountSources(blueprint: Blueprint, taskId: string): readonly string[] {
   const task = blueprint.tasks.get(taskId);
   if (!task) return [];
-  // In nested mapped groups, how many instances it has itself says which of the others belong to it.
+  // In nested mapped groups, its own number of instances tells which other instances belong to it.
   return task.hasNestedUpstream ? [...task.upstream, taskId] : task.upstream;
 }
 
 /**
- * `rows`: all rows of the tasks of `recountSources`; others may be among them. `leftOut`: tasks that the run has no instances of,
- * which are waited for all the same. What a direct upstream task chose to skip
- * stays skipped, as in Airflow; a choice made further up is not remembered.
+ * `rows`: all rows of the tasks of `recountSources`; further rows do no harm. `leftOut`: tasks of which the run has no
+ * instances, but which are waited for. What a direct upstream task chose to skip stays skipped, as in Airflow. A choice
+ * made further up is not known.
  */
 export function recountUpstream(
   blueprint: Blueprint,
@@ -41,7 +41,7 @@ export function recountUpstream(
   return counts;
 }
 
-/** Of the rows, the instances directly upstream of the given one. */
+/** Yields the rows that are directly upstream of the given instance. */
 export function* upstreamRows(
   blueprint: Blueprint,
   key: InstanceKey,
@@ -63,7 +63,7 @@ interface Pair {
   readonly rows: readonly Instance[];
 }
 
-/** The same relation as in related.ts, told from rows alone. */
+/** The relation of related.ts, computed from rows only. */
 function belongs({ task, key, upstream, row, rows }: Pair): boolean {
   if (key.mapIndex === -1 || row.mapIndex === -1 || task.countsAllItems) return true;
   if (isTogether(task, upstream)) return row.mapIndex === key.mapIndex;

@@ -1,13 +1,13 @@
 /**
  * Which instances of one task belong to an instance of another. Without a mapped group around both: all of them. In the
- * same mapped groups: the counterpart with the same map index. With one deeper inside than the other: a range, or the one
- * whose range it is in.
+ * same mapped groups: the counterpart with the same map index. If one is deeper inside: a range, or the one whose range
+ * it is in.
  */
 import type { PlannedTask } from './blueprint.ts';
 import type { LoadedRows, Row } from './loaded-rows.ts';
 import { isSameItem, isTogether, sharedLevels } from './mapped-levels.ts';
 
-/** Instances of `among` that belong to `of`; undefined when they are not loaded. */
+/** Returns the instances of `among` that belong to `of`, or undefined when they are not loaded. */
 export function related(
   loaded: LoadedRows,
   { of, among }: { of: Row; among: PlannedTask },
@@ -17,14 +17,14 @@ export function related(
   return sharedLevels(of.task, among) === 0 ? loaded.rows(among) : sameItem(loaded, { of, among });
 }
 
-/** Instances of `upstream` that count for an instance of another task. */
+/** Instances of `upstream` that an instance of another task counts. */
 export const countedBy = (
   loaded: LoadedRows,
   { row, upstream }: { row: Row; upstream: PlannedTask },
 ): readonly Row[] | undefined =>
   row.task.countsAllItems ? loaded.rows(upstream) : related(loaded, { of: row, among: upstream });
 
-/** Instances of `child` for which the row counts. */
+/** Instances of `child` that count the row. */
 export const countingRow = (
   loaded: LoadedRows,
   { row, child }: { row: Row; child: PlannedTask },
@@ -35,7 +35,7 @@ function counterpart(loaded: LoadedRows, { of, among }: { of: Row; among: Planne
   const found = loaded.row({ taskId: among.taskId, mapIndex: of.mapIndex });
   if (found === undefined) return undefined;
   if (found !== null) return [found];
-  // Settled before the group was expanded: it stayed one instance for all.
+  // It ended before the group was expanded, and stayed one instance for all.
   const whole = loaded.row({ taskId: among.taskId, mapIndex: -1 });
   if (whole === undefined) return undefined;
   return whole === null ? [] : [whole];
@@ -52,8 +52,8 @@ function sameItem(loaded: LoadedRows, { of, among }: { of: Row; among: PlannedTa
 }
 
 /**
- * Does the row's choice to skip the task count? One of many mapped instances speaks for its own mapped group, not for
- * what lies outside: another instance may have chosen otherwise.
+ * True when the row's choice to skip the task counts. One of many mapped instances decides only for its own mapped
+ * group, because another instance may have chosen otherwise.
  */
 export const choosesFor = (row: Pick<Row, 'mapIndex' | 'task'>, skipped: PlannedTask): boolean =>
   row.mapIndex === -1 || sharedLevels(row.task, skipped) > 0;

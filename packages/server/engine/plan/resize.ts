@@ -1,7 +1,7 @@
 /**
- * A mapped task that is run again after a clear may find another number of items than it was expanded for. New items get
- * instances, instances without an item are removed; those that were not cleared keep what they did. In a mapped group
- * this concerns all of its tasks. Nothing left at all is what it is at the first expansion: skipped.
+ * Resizes a mapped task that runs again after a clear and finds another number of items. New items get instances, and
+ * instances without an item are removed. Instances that were not cleared keep their results. In a mapped group this
+ * changes all of its tasks. When no items are left, the task is skipped, as at its first expansion.
  */
 import type { PlannedTask } from './blueprint.ts';
 import type { Row } from './loaded-rows.ts';
@@ -11,7 +11,7 @@ import { isTogether } from './mapped-levels.ts';
 
 type Settle = (row: Row, state: 'removed' | 'skipped' | 'upstream_failed') => void;
 
-/** `row` may run. False: not now, or not any more. */
+/** Resizes the task of a row that may run. Returns false when the row must not run now, or never. */
 export function resize(work: Work, row: Row, settle: Settle): boolean {
   const { task } = row;
   const { loaded } = work;
@@ -26,14 +26,14 @@ export function resize(work: Work, row: Row, settle: Settle): boolean {
   }
   const made: Row[] = [];
   for (const { member, rows = [] } of members) {
-    // Ended before the group was expanded: stays one for all.
+    // It ended before the group was expanded, and stays one instance for all.
     if (rows[0]?.mapIndex === -1) continue;
     for (const one of rows) {
       if (one.mapIndex >= length.length && one.state === null) settle(one, length.length === 0 ? 'skipped' : 'removed');
     }
     made.push(...grow(work, member, length.length));
   }
-  // Only now: they may stand upstream of each other.
+  // Counted after all have been created, because they may be upstream of each other.
   for (const one of made) {
     countAnew(work, one);
     work.queue.add(one);
@@ -48,7 +48,7 @@ function grow({ blueprint, loaded }: Work, task: PlannedTask, length: number): r
     const child = blueprint.tasks.get(childId);
     if (!child) continue;
     for (const target of loaded.rows(child) ?? []) {
-      // Of the same group: each still has its one counterpart, unless it stayed one for all.
+      // In the same group each instance still has one counterpart, unless the child stayed one instance for all.
       if (isTogether(task, child) && target.mapIndex !== -1 && !child.countsAllItems) continue;
       if (target.state === null) addUpstream(loaded.counts(target), { isSetup: task.isSetup, by: made.length });
     }

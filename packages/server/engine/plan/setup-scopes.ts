@@ -1,15 +1,15 @@
 /**
- * Which setups a task depends on without being their direct child. A task between a setup and its teardown must not run
- * when the setup failed or was skipped, even if its own trigger rule (`all_done`, say) would let it.
+ * Finds the setups that a task depends on without being their direct child. A task between a setup and its teardown
+ * must not run when the setup failed or was skipped, even if its trigger rule (such as `all_done`) would let it.
  *
- * Most tasks need no such watch: in a chain of `all_success` tasks the success of the direct upstream already proves
- * the success of the setup. Only what is not proven that way is listed, so ordinary graphs pay nothing.
+ * Most tasks need no such watch: in a chain of `all_success` tasks, the success of the direct upstream implies the
+ * success of the setup. Only setups without that proof are listed, so usual graphs have no extra cost.
  */
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Per task: the setups to watch. `order`: every task after its upstream tasks. Tasks with none are left out. */
+/** Returns the setups to watch by task, without tasks that have none. `order`: every task after its upstream tasks. */
 export function watchedSetups(order: readonly TaskSpec[]): Map<string, readonly string[]> {
   const watched = new Map<string, readonly string[]>();
   if (!order.some((task) => task.is_setup)) return watched;
@@ -22,7 +22,7 @@ export function watchedSetups(order: readonly TaskSpec[]): Map<string, readonly 
     const scope = [...(setupsBefore.get(task.task_id) ?? NONE)].filter((setupId) => {
       if (task.upstream_task_ids.includes(setupId) || proven.get(task.task_id)?.has(setupId)) return false;
       const teardowns = (byId.get(setupId)?.downstream_task_ids ?? []).filter((id) => byId.get(id)?.is_teardown);
-      // A setup whose teardowns all lie elsewhere is over for this task; one without teardowns lasts to the end.
+      // For this task a setup is over when all its teardowns are elsewhere. A setup without teardowns lasts to the end.
       return teardowns.length === 0 || teardowns.some((id) => teardownsAfter.get(task.task_id)?.has(id));
     });
     if (scope.length > 0) watched.set(task.task_id, scope);
@@ -30,7 +30,7 @@ export function watchedSetups(order: readonly TaskSpec[]): Map<string, readonly 
   return watched;
 }
 
-/** Per task: everything on one side, near and far, that is wanted. `order`: every task after its relatives on the side. */
+/** Returns by task all wanted tasks on one side, near and far. `order`: every task after its relatives on the side. */
 function collect(
   order: readonly TaskSpec[],
   side: 'upstream_task_ids' | 'downstream_task_ids',
@@ -50,13 +50,13 @@ function collect(
   return found;
 }
 
-/** Per task: setups that must have succeeded when the task runs, because of `all_success` all the way. */
+/** Returns by task the setups that must have succeeded when it runs, because all tasks in between are `all_success`. */
 function provenSetups(order: readonly TaskSpec[]): Map<string, ReadonlySet<string>> {
   const byId = new Map(order.map((task) => [task.task_id, task]));
   const proven = new Map<string, ReadonlySet<string>>();
   for (const task of order) {
     const { trigger_rule: rule, wait_for_past_depends_before_skipping: isSlow } = task.policy;
-    // One that waits for its past before it is skipped does not pass the news on at once.
+    // A task that waits for its past before it is skipped does not pass on the skip at once.
     if (rule !== 'all_success' || isSlow) continue;
     const own = new Set<string>();
     for (const id of task.upstream_task_ids) {

@@ -1,7 +1,7 @@
 /**
- * Tasks of which a run has no instances: those whose dates (`start_date`, `end_date`; a DAG's are those of its tasks) leave out its
- * logical date. As in Airflow, runs of a backfill and runs without a logical date have all of them, and what is downstream of a task
- * without instances waits for it in vain.
+ * Finds tasks of which a run has no instances, because its logical date is outside their dates (`start_date`,
+ * `end_date`; the dates of a DAG apply to its tasks). As in Airflow, backfill runs and runs without a logical date have
+ * all tasks. A task downstream of one without instances waits forever.
  */
 import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { RunRow } from '../../db/schema.ts';
@@ -19,7 +19,7 @@ export function tasksWithoutInstances({ dated }: Blueprint, run: DatedRun): Read
   return left.length === 0 ? NONE : new Set(left.map(({ taskId }) => taskId));
 }
 
-/** A manual run that nobody gave a date has the moment it was made for one; Airflow leaves it without. */
+/** A manual run without a given date gets the moment of its creation. In Airflow it has none. */
 function dateOf({ run_type: type, logical_date: date, run_after: after }: DatedRun): string | null {
   return type === 'backfill' || (type === 'manual' && date === after) ? null : date;
 }

@@ -1,11 +1,11 @@
 /**
- * May a task run, judged by its direct upstream instances? A verdict is given as soon as it is certain, so `all_success`
- * with one failure is `upstream_failed` although others still run.
+ * Decides whether a task may run, from its direct upstream instances. It decides as soon as the verdict is certain:
+ * `all_success` with one failure is `upstream_failed` even while other instances run.
  *
- * Where skips and failures meet, whichever arrives first decides (as in Airflow): `all_success` with a skip first is
- * skipped, with a failure first upstream_failed, with both at once upstream_failed.
+ * Where skips and failures meet, the first one decides, as in Airflow. `all_success` is skipped after a skip,
+ * upstream_failed after a failure, and upstream_failed after both at once.
  *
- * Removed upstream instances are as good as absent: a mapped task that shrank must not block what follows it.
+ * Removed upstream instances do not count: a mapped task that shrank must not block the tasks after it.
  */
 import type { TriggerRule } from '@svc/spec/trigger-rules.ts';
 import type { UpstreamCounts } from './types.ts';
@@ -15,7 +15,7 @@ export type Verdict = 'wait' | 'run' | 'skipped' | 'upstream_failed';
 export function decide(rule: TriggerRule, counts: UpstreamCounts): Verdict {
   const { success, skipped } = counts;
   const total = counts.total - counts.removed;
-  // Nothing to judge by: a root.
+  // A root has no upstream.
   if (counts.total === 0) return 'run';
   const failed = counts.failed + counts.upstreamFailed;
   const done = success + skipped + failed >= total;
@@ -63,7 +63,7 @@ export function decide(rule: TriggerRule, counts: UpstreamCounts): Verdict {
   }
 }
 
-/** Everything upstream is finished: is there anything to tear down? */
+/** Everything upstream has finished: decides whether there is anything to tear down. */
 function setupVerdict({ setupTotal, setupSkipped, setupSuccess }: UpstreamCounts): Verdict {
   if (setupTotal === 0 || setupSuccess > 0) return 'run';
   return setupSkipped >= setupTotal ? 'skipped' : 'upstream_failed';

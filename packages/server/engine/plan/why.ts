@@ -1,4 +1,4 @@
-/** Why an instance without a state has not started: a sentence for people, and the tasks it is about. */
+/** Explains why an instance without a state has not started: a sentence for people, and the tasks it names. */
 import { isFinished } from '@svc/spec/states.ts';
 import { TRIGGER_RULES, type TriggerRule } from '@svc/spec/trigger-rules.ts';
 import type { Blueprint, PlannedTask } from './blueprint.ts';
@@ -15,26 +15,26 @@ export interface WaitReason {
 
 interface Question {
   readonly instance: InstanceKey & Pick<Instance, 'state'> & { readonly waits?: string | null };
-  /** All rows of the tasks of `whySources`; others may be among them. */
+  /** All rows of the tasks of `whySources`. Further rows do no harm. */
   readonly rows: readonly Instance[];
-  /** Tasks that the run has no instances of. */
+  /** Tasks of which the run has no instances. */
   readonly leftOut?: ReadonlySet<string>;
 }
 
-/** Tasks beyond this many are counted, not named. */
+/** Tasks beyond this number are counted, not named. */
 const NAMED = 3;
 
-/** For these one upstream instance is enough, so the sentence must not say that it waits for all. */
+/** For these rules one upstream instance is enough, so the sentence must not say that it waits for all. */
 const EAGER = new Set<TriggerRule>(['one_success', 'one_failed', 'one_done']);
 
-/** The tasks all of whose rows `whyWaiting` must be given. */
+/** The tasks of which `whyWaiting` needs all rows. */
 export function whySources(blueprint: Blueprint, taskId: string): readonly string[] {
   const task = blueprint.tasks.get(taskId);
   if (!task) return [];
   return [...new Set([...recountSources(blueprint, taskId), ...task.watchedSetups, ...task.inputs])];
 }
 
-/** Null when it does not wait for anything this module knows: it has a state, or is not in the graph. */
+/** Returns null when it waits for nothing that this module knows: it has a state, or is not in the graph. */
 export function whyWaiting(blueprint: Blueprint, { instance, rows, leftOut }: Question): WaitReason | null {
   const task = blueprint.tasks.get(instance.taskId);
   if (!task || instance.state !== null) return null;
@@ -79,7 +79,7 @@ function upstreamReason(task: PlannedTask, upstream: readonly Instance[]): WaitR
   };
 }
 
-/** Its rule is already decided against it; the state follows when its run goes on. */
+/** The trigger rule has decided against the instance. Its state follows when the run continues. */
 function refusedReason(
   task: PlannedTask,
   { verdict, upstream }: { verdict: 'skipped' | 'upstream_failed'; upstream: readonly Instance[] },
@@ -104,7 +104,7 @@ const pastText = ({ spec: { policy } }: PlannedTask): string =>
 
 const idsOf = (rows: readonly Instance[]): string[] => [...new Set(rows.map((row) => row.taskId))];
 
-/** `load, check[4], transform (7 of 10 instances) and 2 more`. */
+/** Returns text such as `load, check[4], transform (7 of 10 instances) and 2 more`. */
 function nameAll(rows: readonly Instance[], among: readonly Instance[]): string {
   const names = idsOf(rows).map((taskId) => {
     const own = rows.filter((row) => row.taskId === taskId);

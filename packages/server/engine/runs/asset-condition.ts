@@ -1,9 +1,9 @@
-/** What a DAG's schedule says about assets: its leaves, and whether it holds. Pure. */
+/** Evaluates what a DAG's schedule says about assets: its leaves, and whether it holds. Pure. */
 import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
 
 export type AssetLeaf = Exclude<AssetCondition, { type: 'asset_all' | 'asset_any' }>;
 
-/** An asset that has events waiting, with the aliases tasks have attached it to. */
+/** An asset with waiting events, and the aliases to which tasks have attached it. */
 export type PresentAsset = { name: string; uri: string; aliases: readonly string[] };
 
 export function leavesOf(condition: AssetCondition): AssetLeaf[] {
@@ -12,7 +12,7 @@ export function leavesOf(condition: AssetCondition): AssetLeaf[] {
     : [condition];
 }
 
-/** Does the leaf name this asset, directly or through an alias? */
+/** True when the leaf names this asset, directly or through an alias. */
 export function refersTo(leaf: AssetLeaf, asset: PresentAsset): boolean {
   switch (leaf.type) {
     case 'asset':
@@ -26,7 +26,7 @@ export function refersTo(leaf: AssetLeaf, asset: PresentAsset): boolean {
   }
 }
 
-/** An alias without an asset is an event that has not happened: it never holds. */
+/** An alias without an asset never holds, because no event has happened. */
 export function holds(condition: AssetCondition, present: readonly PresentAsset[]): boolean {
   switch (condition.type) {
     case 'asset_all':

@@ -1,13 +1,13 @@
 /**
- * From what happened to an asset to the runs that wait for it, in two steps:
+ * From an asset event to the runs that wait for it, in two steps:
  *
- *   record     with whatever made the event (a task's finish, a call): the event, and a row in the queue of each DAG whose
- *              schedule names the asset. Inserts only: it takes no lock that somebody else may be waiting for.
+ *   record     in the transaction that causes the event (a task's finish, a call): the event, and a row in the queue of
+ *              each DAG whose schedule names the asset. It only inserts, so it takes no lock for which others may wait.
  *   consider   after that commit, per DAG under the lock of its row: does the condition hold? Then a run is created, and
- *              all that waited becomes its cause.
+ *              all waiting events become its cause.
  *
- * Of two tasks that finish at the same moment, the one whose DAGs are considered last sees the events of both. A process that
- * dies between the steps leaves rows that nobody has considered; the tick finds them.
+ * When two tasks finish at the same moment, the process that considers a DAG last sees the events of both. A process
+ * that dies between the steps leaves rows that were not considered; the tick finds them.
  */
 import type { Database, SharedDb } from '../../db/database.ts';
 import {
@@ -35,7 +35,10 @@ import { considerPartitions, queueForPartitions } from './asset-partitions.ts';
 import type { Considered } from './asset-partitions.ts';
 import { isTransient } from './timetable-runs.ts';
 
-/** As part of the transaction that ends the task. When somebody waits for the assets, the scheduler is due at once. */
+/**
+ * Records the events in the transaction that ends the task. If a DAG waits for the assets, the scheduler is due at
+ * once.
+ */
 export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) => {
   const assetIds = await resolveAssets(
     trx,
@@ -55,7 +58,7 @@ export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) 
   return { effects: consumers.length === 0 ? [] : [{ ...noEffects(), dueAt: nowIso() }] };
 };
 
-/** Events that watchers of the assets have seen. */
+/** Records events that watchers of the assets have seen. */
 export type RecordWatchedAssets = (
   trx: SharedDb,
   tenantId: string,
@@ -76,7 +79,7 @@ export const recordWatchedAssets: RecordWatchedAssets = async (trx, tenantId, ev
   await queueForConsumers(trx, tenantId, eventIds);
 };
 
-/** An event that no task made: somebody says that the asset has changed. */
+/** Records an event that no task caused: a person or program says that the asset has changed. */
 export async function recordExternalEvent(
   trx: SharedDb,
   tenantId: string,
@@ -91,7 +94,7 @@ export async function recordExternalEvent(
   return { eventId, consumers: await queueEvents(trx, tenantId, { eventIds: [eventId], partitionKey }) };
 }
 
-/** An event with a partition key is for who waits by partition, and for nobody else. */
+/** An event with a partition key is only for DAGs that wait by partition. */
 const queueEvents = (
   trx: SharedDb,
   tenantId: string,
@@ -104,7 +107,7 @@ const queueEvents = (
 export type AssetRuns = {
   /** Creates the runs of these DAGs whose conditions hold. */
   consider(keys: readonly DagKey[]): Promise<{ created: number }>;
-  /** The same for every DAG with events that nobody has considered; for the tick. */
+  /** Does the same for every DAG with events that were not considered; for the tick. */
   considerAll(): Promise<{ created: number }>;
 };
 
@@ -115,13 +118,13 @@ const DAGS_PER_TICK = 200;
 export function createAssetRuns(options: {
   db: Database;
   createRun: CreateRun;
-  /** Told after the commit of each transaction that made a run. */
+  /** Called after the commit of each transaction that created a run. */
   onEffects(effects: RunEffects): void;
   log: Log;
 }): AssetRuns {
   const { db, createRun, onEffects, log } = options;
 
-  /** How many runs were created. */
+  /** Returns how many runs were created. */
   async function considerSafely(key: DagKey): Promise<number> {
     try {
       const { created, effects } = await db.shared.transaction().execute((trx) => considerOne(trx, key, createRun));
@@ -173,7 +176,7 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
     await markConsidered(trx, key);
     return NOTHING;
   }
-  // At the limit the events wait, and the run that comes then takes all of them.
+  // At the limit the events wait, and the next run takes all of them.
   if ((await countLiveRuns(trx, key)) >= dag.max_active_runs) return NOTHING;
 
   const result = await createRun(trx, key.tenantId, assetTriggeredRun(key.dagId));
@@ -182,6 +185,6 @@ async function considerOne(trx: SharedDb, key: DagKey, createRun: CreateRun): Pr
     return { created: 1, effects: [result.effects] };
   }
   if (result.kind === 'invalid_conf') throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
-  await markConsidered(trx, key); // its author allows no such runs
+  await markConsidered(trx, key); // the author does not allow such runs
   return NOTHING;
 }

@@ -1,8 +1,9 @@
 /**
- * DAGs that wait for assets by partition: each event is for the run of one key, which the DAG's mapper makes from the event's.
- * A run is created for a key when the condition holds for the assets that have events of that key.
+ * DAGs that wait for assets by partition: each event belongs to the run of one key, which the DAG's mapper makes from
+ * the key of the event. A run is created for a key when the condition holds for the assets with events of that key.
  *
- * An event whose key the DAG's own mapper has not been asked about waits without a key of a run (partition-key-questions.ts).
+ * If the DAG's own mapper does not know the key of an event yet, the event waits without a run key
+ * (partition-key-questions.ts).
  */
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -27,7 +28,7 @@ import { assetTriggeredRun } from './asset-triggered-run.ts';
 import type { CreateRun } from './create-run.ts';
 import { keysOf, wantAnswers } from './partition-key-questions.ts';
 
-/** Ids of the DAGs that have something to consider now. */
+/** Queues the events. Returns the ids of the DAGs that must be considered now. */
 export async function queueForPartitions(
   trx: SharedDb,
   tenantId: string,
@@ -50,7 +51,7 @@ const noteRefusal = (trx: SharedDb, key: DagKey, asset: string, problem: string)
 
 const UNMAPPED_AT_ONCE = 1_000;
 
-/** Events that waited for an answer of the DAG's own mapper wait for runs now, as far as it is known. */
+/** Gives run keys to events that waited for an answer of the DAG's own mapper, as far as it has answered. */
 async function mapWaiting(
   trx: SharedDb,
   key: DagKey,
@@ -77,7 +78,7 @@ async function mapWaiting(
 
 export type Considered = { created: number; effects: RunEffects[] };
 
-/** What follows from the runs that were created, and from questions that are to be put. */
+/** Creates the runs whose partitions are complete. Returns their effects, and the effects of questions to ask. */
 export async function considerPartitions(
   trx: SharedDb,
   key: DagKey,
@@ -91,13 +92,13 @@ export async function considerPartitions(
   const room = maxActiveRuns - (await countLiveRuns(trx, key));
   let created = 0;
   for (const { partitionKey } of complete) {
-    // At the limit the others wait for the end of a run.
+    // At the limit the other partitions wait for the end of a run.
     if (created >= room) return { created, effects };
     const result = await createRun(trx, key.tenantId, { ...assetTriggeredRun(key.dagId), partitionKey });
     if (result.kind === 'invalid_conf') {
       throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
     }
-    if (result.kind !== 'created') break; // its author allows no such runs
+    if (result.kind !== 'created') break; // the author does not allow such runs
     await assignPartitionToRun(trx, key, { partitionKey, run: result.run.id });
     effects.push(result.effects);
     created += 1;

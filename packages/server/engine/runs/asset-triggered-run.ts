@@ -1,4 +1,4 @@
-/** The run that events of assets cause. */
+/** The run that asset events cause. */
 import { nowIso } from '@svc/spec/clock.ts';
 import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { runIdFor } from '@svc/spec/timetables/run-id.ts';
@@ -7,7 +7,7 @@ export function assetTriggeredRun(dagId: string) {
   const runAfter = nowIso();
   const at = instantFromIso(runAfter);
   if (at === null) throw new Error('unreachable: now is a moment');
-  // As Airflow: such a run stands for no date, so that nothing but chance keeps two of one microsecond apart.
+  // As in Airflow, such a run has no logical date. A random suffix separates two runs of one microsecond.
   const suffix = crypto.randomUUID().replaceAll('-', '').slice(0, 8);
   return {
     dagId,

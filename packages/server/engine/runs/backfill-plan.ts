@@ -1,4 +1,4 @@
-/** What a backfill is about, worked out before anything is written. Pure. */
+/** Computes what a backfill will do, before anything is written. Pure. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { RunState } from '@svc/spec/states.ts';
@@ -19,14 +19,16 @@ export type BackfillRequest = {
   reprocess: ReprocessBehavior;
   maxActiveRuns: number;
   onLatestVersion: boolean;
-  /** What the author's own timetable says of the range; such a DAG cannot be planned without. */
+  /**
+   * The runs that the author's timetable has in the range. A DAG with such a timetable cannot be planned without them.
+   */
   ownRuns?: readonly RunInfo[];
 };
 
-/** Larger ranges are for several backfills: all their runs are made, and shown, at once. */
+/** A larger range needs several backfills, because all runs of one are created and shown at once. */
 export const MAX_RUNS = 10_000;
 
-/** Why the DAG cannot be backfilled in this way; null when it can. */
+/** Returns why the DAG cannot be backfilled in this way, or null. */
 export function backfillProblem(spec: CompiledSpec, request: BackfillRequest, now: Instant): string | null {
   const { dagId } = request;
   const from = instantFromIso(request.fromDate);
@@ -44,7 +46,7 @@ export function backfillProblem(spec: CompiledSpec, request: BackfillRequest, no
   if (request.runBackwards) {
     return 'run_backwards: Backfill cannot be run in reverse when the Dag has tasks where depends_on_past=True.';
   }
-  // A run in the middle that failed or never was would hold up all that come after it.
+  // A run in the middle that failed or never existed would block all runs after it.
   return request.reprocess === 'none'
     ? 'reprocess_behavior: Dag has tasks for which depends_on_past=True. You must set reprocess behavior to reprocess completed or reprocess failed.'
     : null;
@@ -55,10 +57,10 @@ const hasDates = (timetable: TimetableSpec): boolean =>
     ? hasDates(timetable.timetable)
     : timetable.type === 'once' || isPeriodic(timetable);
 
-/** Steps of a schedule in one turn of the event loop: 5 ms, in a zone with clock changes. */
+/** Steps of a schedule in one turn of the event loop. */
 const IN_ONE_TURN = 1_000;
 
-/** The runs of the range whose time has come, in the order the backfill goes; null when there are too many. */
+/** Returns the runs of the range whose time has come, in the order of the backfill. Null when there are too many. */
 export async function runsInRange(
   timetable: TimetableSpec,
   request: BackfillRequest,
@@ -81,7 +83,7 @@ export type ExistingByDate = ReadonlyMap<Instant, { id: number; state: RunState;
 
 export type BackfillStep = { info: RunInfo } & ({ kind: 'create' } | { kind: 'reprocess'; run: number });
 
-/** What becomes of each date: a new run, the old one once more, or nothing. A run that is under way is left alone. */
+/** Decides for each date: a new run, the old one again, or nothing. An active run is not changed. */
 export function stepsOf(
   runs: readonly RunInfo[],
   existing: ExistingByDate,

@@ -1,15 +1,15 @@
 /**
  * Backfills: runs for dates that have passed.
  *
- *   create ──▶ every run queued at once, new ones and finished ones that are to run again ──▶ advance starts as many as the
- *   backfill's own max_active_runs allows, in its own order ──▶ none left: completed
+ *   create ──▶ every run is queued at once, new ones and finished ones that must run again ──▶ advance starts as many as
+ *   the backfill's own max_active_runs allows, in its own order ──▶ none left: completed
  *
- *   paused      nothing more starts; what runs goes on
- *   cancelled   completed at once; what has not started has failed
+ *   paused      nothing more starts; running runs continue
+ *   cancelled   completed at once; runs that have not started fail
  *
- * Everything happens under the lock of the DAG's row. A run of a backfill counts against its backfill, not against the
- * DAG's max_active_runs, and is started here and nowhere else. How one is created is in edit/create-backfill.ts: it clears
- * the finished runs that are to run again.
+ * Everything happens under the lock of the DAG's row. A run of a backfill counts against its backfill and not against
+ * the DAG's max_active_runs, and only this file starts it. edit/create-backfill.ts creates backfills, because it clears
+ * the finished runs that must run again.
  */
 import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
@@ -39,17 +39,17 @@ import { paramProblems } from './run-params.ts';
 import { startRun } from './start-run.ts';
 import { isTransient } from './timetable-runs.ts';
 
-/** So that one transaction stays short. */
+/** Keeps each transaction short. */
 const STARTS_AT_ONCE = 20;
 
 export type BackfillPlan =
-  /** `dates`: how many the range has, with those whose run stays as it is. */
+  /** `dates`: how many dates the range has, including those whose run stays as it is. */
   | { kind: 'planned'; steps: BackfillStep[]; dates: number; versionNumber: number }
   | { kind: 'no_such_dag' }
   | { kind: 'refused'; problem: string }
   | { kind: 'already_running'; backfillId: number };
 
-/** What a backfill would do now. */
+/** Computes what a backfill would do now. */
 export async function planBackfill(
   db: SharedDb,
   tools: { graphs: DagGraphs },
@@ -83,7 +83,7 @@ async function existingByDate(db: SharedDb, key: DagKey, runs: readonly RunInfo[
   return new Map(found.map(({ logicalDate, ...run }) => [instantOf(logicalDate), run]));
 }
 
-/** Under the moments of the dates that the partitions belong to. */
+/** Returns the existing runs by the moments of the dates to which their partitions belong. */
 async function existingByPartition(db: SharedDb, key: DagKey, runs: readonly RunInfo[]): Promise<ExistingByDate> {
   const moments = new Map(runs.map(({ partitionKey = '', logicalDate }) => [partitionKey, logicalDate]));
   const found = await findRunsByPartition(scopedToTenant(db, key.tenantId), key.dagId, [...moments.keys()]);
@@ -115,7 +115,7 @@ export async function cancelBackfill(trx: SharedDb, key: BackfillKey): Promise<B
 }
 
 export type BackfillRunner = {
-  /** Starts what may start and completes what has ended: of one DAG, or of all (for the tick). */
+  /** Starts the runs that may start and completes backfills that have ended: of one DAG, or of all (for the tick). */
   advance(only?: DagKey): Promise<{ started: number; completed: number }>;
 };
 
@@ -124,7 +124,7 @@ type Log = { error(details: object, message: string): void };
 export function createBackfillRunner(options: {
   db: Database;
   tools: { graphs: DagGraphs };
-  /** Told after the commit of each transaction that started runs. */
+  /** Called after the commit of each transaction that started runs. */
   onEffects(effects: RunEffects): void;
   log: Log;
 }): BackfillRunner {
@@ -150,7 +150,7 @@ export function createBackfillRunner(options: {
       let started = 0;
       let completed = 0;
       for (const key of await findBackfillsToAdvance(db.shared, only)) {
-        // A turn starts a few; the rest of the room is used by the next.
+        // Each turn starts a few runs, and the next turn uses the rest of the room.
         for (let turn = await advanceSafely(key); ; turn = await advanceSafely(key)) {
           started += turn.effects.length;
           completed += turn.isCompleted ? 1 : 0;

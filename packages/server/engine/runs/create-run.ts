@@ -1,6 +1,6 @@
 /**
- * The one way a run comes into being, whoever wants it. In one transaction: the DAG's row is locked, the run inserted, and
- * when max_active_runs allows it is started, so that its first tasks can be claimed as soon as the caller has its answer.
+ * Creates runs. In one transaction it locks the DAG's row, inserts the run, and starts it when max_active_runs allows.
+ * The first tasks can then be claimed as soon as the caller has its answer.
  */
 import { nowIso } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -36,7 +36,7 @@ export type NewRun = {
   triggeringUser?: string | null;
   backfillId?: number;
   partitionKey?: string | null;
-  /** What the key was made from, by a schedule of partitions. */
+  /** The date from which a schedule of partitions made the key. */
   partitionDate?: string | null;
   /** Default: the DAG's current version. */
   versionNumber?: number;
@@ -47,19 +47,19 @@ export type RunRefusal =
   | { kind: 'duplicate'; what: 'dag_run_id' | 'logical_date' }
   | { kind: 'invalid_conf'; problems: string[] }
   | { kind: 'run_type_not_allowed'; allowed: readonly RunType[] }
-  /** The author's own timetable says what a run at that moment covers, and has to be asked first. */
+  /** The author's timetable must say first what a run at that moment covers. */
   | { kind: 'ask_timetable'; at: string; versionNumber: number }
   | { kind: 'timetable_failed'; problem: string };
 
 export type CreateRunResult = { kind: 'created'; run: RunRow; effects: RunEffects } | RunRefusal;
 
-/** Of a run that somebody wants: the timetable has been asked, where it had to be. */
+/** The answer to a request for a run. The timetable has been asked if necessary. */
 export type TriggerResult = Exclude<CreateRunResult, { kind: 'ask_timetable' }>;
 
-/** Within a transaction of the caller's. Afterwards, when committed, the scheduler wants to hear of the effects. */
+/** Runs within the caller's transaction. After the commit the caller passes the effects to the scheduler. */
 export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun) => Promise<CreateRunResult>;
 
-/** Somebody looks when the deadline comes. */
+/** Makes the deadline due, so that the scheduler checks it then. */
 export const withDeadline = (effects: RunEffects, deadline: string | null): RunEffects =>
   deadline !== null && (effects.dueAt === null || deadline < effects.dueAt) ? { ...effects, dueAt: deadline } : effects;
 
@@ -77,17 +77,20 @@ export function createRunCreator(graphs: DagGraphs): CreateRun {
   };
 }
 
-/** `effects`: of a run that does not start now. */
+/** `effects`: those of a run that does not start now. */
 export type InsertedRun = {
   kind: 'inserted';
   run: RunRow;
   startsNow: boolean;
   effects: RunEffects;
-  /** The first moment by which it should have ended. */
+  /** The first moment by which the run should have ended. */
   deadline: string | null;
 };
 
-/** The queued run, and whether it starts at once. The caller holds the lock of the DAG's row. One round trip. */
+/**
+ * Inserts the queued run, and decides whether it starts at once. The caller holds the lock of the DAG's row. One round
+ * trip.
+ */
 export async function insertRun(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -98,7 +101,7 @@ export async function insertRun(
   const { spec } = await graphs.get(trx, { tenantId, dagId: input.dagId, versionNumber });
   const refusal = refusalOf(spec, input, dag);
   if (refusal) return refusal;
-  // The run itself is not running yet, so the count may travel with it.
+  // The new run is not running, so the count can be sent with the insert.
   const [inserted, running] = await Promise.all([
     insertUnique(trx, { tenantId, input, dag, versionNumber }),
     dag.is_paused || input.backfillId !== undefined ? 0 : countRunning(trx, { tenantId, dagId: input.dagId }),
@@ -107,18 +110,21 @@ export async function insertRun(
   const deadline = await makeDeadlines(trx, inserted, spec.dag.deadlines);
   const mayStart = mayStartNow(dag, inserted);
   const startsNow = mayStart && running < dag.max_active_runs;
-  // A slot may have come free before the run is there to be seen.
+  // A slot may have become free before other transactions can see this run.
   const effects = mayStart && !startsNow ? waitingForSlot(inserted) : noEffects();
   return { kind: 'inserted', run: inserted, startsNow, effects, deadline };
 }
 
-/** Undefined: there is nothing to run; of a DAG that is known from an Airflow and not deployed yet, too. */
+/**
+ * Returns undefined when there is nothing to run, also for a DAG that was imported from an Airflow and is not deployed
+ * yet.
+ */
 export function versionOf(input: NewRun, dag: DagFacts | undefined): number | undefined {
   const versionNumber = input.versionNumber ?? dag?.current_version;
   return versionNumber === IMPORTED_VERSION ? undefined : versionNumber;
 }
 
-/** What can be said before anything is written. */
+/** Checks everything that can be checked before the insert. */
 export function refusalOf(spec: CompiledSpec, input: NewRun, dag: DagFacts): RunRefusal | undefined {
   const allowed = spec.dag.allowed_run_types;
   if (allowed !== null && !allowed.includes(input.runType)) return { kind: 'run_type_not_allowed', allowed };
@@ -129,7 +135,7 @@ export function refusalOf(spec: CompiledSpec, input: NewRun, dag: DagFacts): Run
   return undefined;
 }
 
-/** The run as it is queued, with its names and dates; `id` is to be given. */
+/** Returns the run as it is queued, with its names and dates. The caller provides the `id`. */
 export function queuedRun(input: {
   tenantId: string;
   id: number;
@@ -171,8 +177,8 @@ export function queuedRun(input: {
 }
 
 /**
- * A paused DAG's runs wait, as do those whose time has not come; those of a backfill are started with it. By the clock that gave
- * the run its time: that one is ahead of Date.now() for a while after the system's was set back.
+ * Runs of a paused DAG wait, as do runs whose time has not come; a backfill starts its own runs. Uses the clock that
+ * gave the run its time: after the system clock was set back, that clock is ahead of Date.now() for a while.
  */
 export const mayStartNow = (dag: DagFacts, run: RunRow): boolean =>
   !dag.is_paused && run.backfill_id === null && run.run_after <= nowIso();
@@ -229,7 +235,7 @@ function datesOf(context: { input: NewRun; dag: DagFacts }, attempt: number): Ru
   return { logicalDate, intervalStart, intervalEnd, runAfter };
 }
 
-/** Airflow's form; the suffix only when another run took the plain one in the same microsecond. */
+/** Airflow's form. It has a suffix only when another run took the plain id in the same microsecond. */
 function generatedRunId(input: NewRun, dates: RunDates, attempt: number): string {
   const moment = dates.logicalDate ?? dates.runAfter;
   const at = instantFromIso(moment);

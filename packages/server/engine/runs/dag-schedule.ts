@@ -1,8 +1,8 @@
 /**
- * Where a DAG stands in its timetable: from a DAG's row to the run it wants next, and back into the row. Pure.
+ * Where a DAG is in its timetable: from a DAG's row to its next run, and back into the row. Pure.
  *
- * The row holds the next run as its data interval; a run may start when its interval ends. `next_dagrun_run_after` is when
- * the scheduler looks at the DAG, which is the same moment unless creating the run has failed.
+ * The row stores the next run as its data interval. A run may start when its interval ends. The scheduler looks at the
+ * DAG at `next_dagrun_run_after`, which is the same moment unless the creation of the run has failed.
  */
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
@@ -26,7 +26,7 @@ export type NextRunColumns = {
   next_dagrun_run_after: string | null;
 };
 
-/** The run after the given interval; the first one when there was none. */
+/** Returns the run after the given interval, or the first run when there was none. */
 export const runAfterInterval = (
   schedule: DagSchedule,
   lastInterval: DataInterval | null,
@@ -40,7 +40,7 @@ export const runAfterInterval = (
     now,
   });
 
-/** Is it time to ask the author's own timetable, for the run after the interval or for those behind it? */
+/** True when the author's timetable must be asked now, for the next run or for later ones. */
 export const asksTimetable = (schedule: DagSchedule, lastInterval: DataInterval | null, now: Instant): boolean =>
   wantsAnswers(schedule.timetable, {
     lastInterval,
@@ -57,7 +57,7 @@ export const nextRunColumns = (run: RunInfo | null): NextRunColumns => ({
   next_dagrun_run_after: isoOf(run?.runAfter),
 });
 
-/** The run that a row says is next and whose time has come, with its partition; null when there is none. */
+/** Returns the next run of the row with its partition if its time has come, else null. */
 export function dueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo | null {
   const run = storedDueRun(dag, now);
   const partitions = partitionsIn(dag.timetable);
@@ -76,17 +76,20 @@ function storedDueRun(dag: DagSchedule & NextRunColumns, now: Instant): RunInfo 
   if (end > now) return null;
   const stored: RunInfo = { runAfter: end, dataInterval: { start, end }, logicalDate: start };
   if (isContinuous(dag.timetable)) {
-    // Stored when the run before it began; it reaches to the moment it is created, which is after that run's end.
+    // It was stored when the run before it began. Its interval ends when it is created, after the end of that run.
     const upToNow = runAfterInterval(dag, { start, end: start }, now);
     return upToNow !== null && upToNow.runAfter <= now ? upToNow : null;
   }
   if (dag.catchup) return stored;
-  // The DAG was paused, or nobody scheduled: without catchup only the newest of the missed runs is made up for.
+  // The DAG was paused or no scheduler ran. Without catchup, only the newest of the missed runs is created.
   const newer = runAfterInterval(dag, stored.dataInterval, now);
   return newer !== null && newer.runAfter <= now ? newer : stored;
 }
 
-/** Which of several missed runs counts is the own timetable's to say: it has to be asked before one is made. */
+/**
+ * True when the author's timetable must be asked before a run is created, because only it knows which of several missed
+ * runs counts.
+ */
 export function mustAskFirst(dag: DagSchedule & NextRunColumns, now: Instant): boolean {
   const start = instantOf(dag.next_dagrun_data_interval_start);
   const end = instantOf(dag.next_dagrun_data_interval_end);
@@ -95,7 +98,9 @@ export function mustAskFirst(dag: DagSchedule & NextRunColumns, now: Instant): b
   return isMissed(custom, { start, end }, { catchup: dag.catchup, now });
 }
 
-/** When the scheduler looks at the DAG again: when the interval of its next run ends, or when its own timetable says. */
+/**
+ * Returns when the scheduler looks at the DAG again: at the end of the next interval, or when its own timetable says.
+ */
 export const lookAgainAt = (dag: DagSchedule & NextRunColumns): string | null =>
   customIn(dag.timetable) ? dag.next_dagrun_run_after : dag.next_dagrun_data_interval_end;
 

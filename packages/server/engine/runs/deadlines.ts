@@ -1,11 +1,11 @@
 /**
- * Deadline alerts: by when a run should have ended, and what is called when it has not.
+ * Deadline alerts: the moment by which a run should have ended, and the callback for a run that has not.
  *
- *   a run is created ─▶ its deadlines are dates ─▶ one comes ─┬─ the run had ended: kept
- *                                                             └─ it had not: missed, once; the callback is called
- *   a run is cleared ─▶ those that count from its start are dates anew, unless they were missed
+ *   a run is created ─▶ its deadlines become dates ─▶ one comes ─┬─ the run had ended: kept
+ *                                                                └─ it had not: missed, once; the callback is called
+ *   a run is cleared ─▶ deadlines that count from its start get new dates, unless they were missed
  *
- * A SyncCallback is called like the callback of a run, by a worker; an AsyncCallback by a triggerer.
+ * A worker calls a SyncCallback, like the callback of a run. A triggerer calls an AsyncCallback.
  */
 import { nowIso, momentOf, secondsAfter } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -29,13 +29,13 @@ import type { DueDeadline } from '../sql/deadlines.ts';
 type Alert = CompiledSpec['dag']['deadlines'][number];
 type Encoded = { value?: unknown } | string | number | null | undefined;
 
-/** As in Airflow where it is not said. */
+/** Airflow's default. */
 const AVERAGE_OF = 10;
 const AT_ONCE = 100;
-/** Which trigger of ours calls an AsyncCallback (python/svc_runtime/triggerer/callback.py). */
+/** Our trigger that calls an AsyncCallback (python/svc_runtime/triggerer/callback.py). */
 const CALLS = 'svc_runtime.triggerer.callback.CallbackTrigger';
 
-/** Answers with the first of them. */
+/** Stores the deadlines of a run and returns the first one. */
 export async function makeDeadlines(
   trx: SharedDb,
   run: RunRow,
@@ -53,10 +53,10 @@ export async function makeDeadlines(
   return deadlines.map(({ at }) => at).sort()[0] ?? null;
 }
 
-/** Counted from when the run is queued: that is later now. The others are what they were. */
+/** Deadlines that count from the queueing of the run, which is later now. The others stay as they were. */
 const ANEW = new Set<string>(['dagrun_queued_at', 'average_runtime']);
 
-/** Of a run that is queued again. Answers with the first of those that are new. */
+/** Stores the deadlines of a run that is queued again. Returns the first of the new ones. */
 export async function remakeDeadlines(trx: SharedDb, run: RunRow, alerts: readonly Alert[]): Promise<string | null> {
   const positions = alerts.flatMap(({ reference }, position) => (ANEW.has(reference) ? [position] : []));
   if (positions.length === 0) return null;
@@ -64,7 +64,7 @@ export async function remakeDeadlines(trx: SharedDb, run: RunRow, alerts: readon
   return makeDeadlines(trx, run, alerts, positions);
 }
 
-/** Null: there is no such date for this run, so it has no such deadline. */
+/** Returns null when the run has no such date, and therefore no such deadline. */
 async function referenceOf(trx: SharedDb, run: RunRow, alert: Alert): Promise<string | null> {
   const given = alert.reference_arguments as Record<string, Encoded>;
   switch (alert.reference) {

@@ -1,6 +1,6 @@
 /**
- * Ends that come from outside the tasks: a user marks a run, or its dagrun_timeout strikes. One transaction under the run's
- * lock; attempts that were under way have no say any more, and their agents are told.
+ * Ends of runs that do not come from tasks: a user marks a run, or it exceeds its dagrun_timeout. One transaction under
+ * the run's lock. Reports of active attempts no longer count, and their agents are notified.
  */
 import { latest } from '@svc/spec/clock.ts';
 import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
@@ -17,7 +17,7 @@ import type { RunWork } from '../advance/run-work.ts';
 
 type EndAs = 'success' | 'failed';
 
-/** As Airflow: success makes every task successful; failed fails what runs and skips what has not. */
+/** As in Airflow, success makes every task successful. Failed fails running tasks and skips those that have not run. */
 export async function endRunAs(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -45,7 +45,7 @@ export async function endRunAs(
     await requestRunCallback(trx, work, 'failed', 'timed_out');
     effects.hasCallbacks = true;
   }
-  // As Airflow tells it: with nothing more where somebody has said so.
+  // As in Airflow, listeners get no message when a person has marked the run.
   const message = input.cause === 'run_timed_out' ? 'timed_out' : '';
   if (await tellListeners(trx, work, { state: input.state, message })) effects.hasCallbacks = true;
   await updateRunsAndInstances(trx, [runChange(work)], work.changedRows());
@@ -79,7 +79,7 @@ function targetOf(row: InstanceRow, input: { state: EndAs; cause: string }): 'su
   return isOccupying(row.state) && input.cause === 'marked_failed' ? 'failed' : 'skipped';
 }
 
-/** Runs whose dagrun_timeout has passed. */
+/** Ends the runs whose dagrun_timeout has passed. */
 export async function timeOutRuns(db: Database, graphs: DagGraphs): Promise<RunEffects[]> {
   const effects: RunEffects[] = [];
   for (const ref of await findTimedOutRuns(db.shared)) {

@@ -1,6 +1,6 @@
 /**
- * JSON Schema over numbers that keep their digits (@svc/spec/exact-json.ts). The validator computes with doubles, so it is
- * shown the nearest ones; the keywords that compare numbers look up what was written, on either side.
+ * JSON Schema over numbers that keep their digits (@svc/spec/exact-json.ts). The validator computes with doubles, so it
+ * gets the nearest ones. The keywords that compare numbers look up the original text of both sides.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Ajv2020 } from 'ajv/dist/2020.js';
@@ -8,16 +8,16 @@ import type { ErrorObject } from 'ajv';
 import type { DataValidateFunction, DataValidationCxt } from 'ajv/dist/types/index.js';
 import { compareNumbers, isMultipleOf, isRawNumber, nearestNumber } from '@svc/spec/exact-json.ts';
 
-/** What stood at a key of an approximated object or list. */
+/** The original texts of the numbers in an approximated object or list, by key. */
 const written = new WeakMap<object, Map<string, string>>();
 
-/** A copy in which numbers are doubles; what they were written as is remembered. */
+/** Returns a copy in which numbers are doubles, and remembers their original texts. */
 function approximation(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   const copy: unknown[] | Record<string, unknown> = Array.isArray(value) ? [] : {};
   for (const [key, item] of Object.entries(value)) {
     if (isRawNumber(item)) remember(copy, key, item.rawJSON);
-    // Defined, not assigned: a key of the author's may be __proto__.
+    // Defined, not assigned: an author may use the key __proto__.
     const shown = isRawNumber(item) ? nearestNumber(item) : approximation(item);
     Object.defineProperty(copy, key, { value: shown, enumerable: true, configurable: true, writable: true });
   }
@@ -106,10 +106,10 @@ function isSame(data: unknown, at: DataValidationCxt, wanted: unknown, text: str
   return compareNumbers(textAt(at.parentData, at.parentDataProperty, data), text) === 0;
 }
 
-/** What is wrong with a value; empty when nothing is. */
+/** Returns the problems of a value; empty when it is valid. */
 export type SchemaCheck = (value: unknown) => readonly ErrorObject[];
 
-/** Throws what the library throws for a schema that it cannot read. */
+/** Throws the library's error for a schema that it cannot read. */
 export function compileExactly(ajv: Ajv2020, schema: object): SchemaCheck {
   const check = ajv.compile(approximation(schema) as object);
   return (value) => {

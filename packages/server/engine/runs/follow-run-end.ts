@@ -1,7 +1,7 @@
 /**
- * What the end of a run makes room for: the next date of its DAG's timetable, the run that asset events have been waiting to
- * cause, the next run of its backfill. The tick would find all of it; this finds it at once, and asks one question when there
- * is nothing.
+ * Uses the room that the end of a run leaves: for the next date of its DAG's timetable, for the run that waiting asset
+ * events cause, or for the next run of its backfill. The tick would find all of it; this finds it at once, with one
+ * query when there is nothing.
  */
 import type { Database } from '../../db/database.ts';
 import type { DagKey } from '../sql/dag-rows.ts';

@@ -1,4 +1,4 @@
-/** A run that is planned before any of it is stored: every instance is at hand. */
+/** The view of a run that is planned before it is stored: every instance is in memory. */
 import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureColumns } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';

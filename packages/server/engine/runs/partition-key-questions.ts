@@ -1,10 +1,10 @@
 /**
- * Partition mappers of authors are asked by workers, like timetables of authors (timetable-questions.ts):
+ * Workers answer questions about authors' partition mappers, as about authors' timetables (timetable-questions.ts):
  *
- *   an event has a key that the mapper was not asked about ──▶ it waits; dags.timetable_ask_at ──▶ a question about all such keys
- *     ──▶ a worker answers ──▶ dags.timetable.answers ──▶ the event waits for the runs of the keys it is for
+ *   an event has a key unknown to the mapper's answers ──▶ it waits; dags.timetable_ask_at ──▶ a question about all such keys
+ *     ──▶ a worker answers ──▶ dags.timetable.answers ──▶ the event waits for the runs of its keys
  *
- * What the mapper made of a key counts as long as the version does, and is not asked again while it is remembered.
+ * An answer is valid as long as the version is, and is not requested again while it is remembered.
  */
 import { nowIso } from '@svc/spec/clock.ts';
 import { MapperAnswer, mapKey } from '@svc/spec/timetables/partition-mappers.ts';
@@ -22,7 +22,7 @@ import type { PresentAsset } from './asset-condition.ts';
 
 const KEYS_AT_ONCE = 100;
 const EVENTS_LOOKED_AT = 1_000;
-/** Some 50 kB beside the timetable. */
+/** About 50 kB in addition to the timetable. */
 const REMEMBERED = 500;
 
 export type KeysOfEvent =
@@ -30,11 +30,11 @@ export type KeysOfEvent =
   | { kind: 'refused'; problem: string }
   | { kind: 'ask' };
 
-/** -1: the default. */
+/** Returns the place of the mapper; -1 is the default one. */
 const placeOf = ({ mappers }: PartitionedAssetTimetable, asset: PresentAsset): number =>
   mappers.findIndex(({ asset: named }) => leavesOf(named).some((leaf) => refersTo(leaf, asset)));
 
-/** The keys of the runs that an event of the asset with that key is for. */
+/** Returns the keys of the runs to which an event of the asset with that key belongs. */
 export function keysOf(timetable: PartitionedAssetTimetable, asset: PresentAsset, key: string): KeysOfEvent {
   const place = placeOf(timetable, asset);
   const mapper = timetable.mappers[place]?.mapper ?? timetable.default_mapper;
@@ -47,14 +47,16 @@ export function keysOf(timetable: PartitionedAssetTimetable, asset: PresentAsset
   return mapped.ok ? { kind: 'keys', keys: [mapped.key] } : { kind: 'refused', problem: mapped.problem };
 }
 
-/** Unless a question is open already: its answer brings the next. The moment from which on there is one to put. */
+/**
+ * Schedules a question, unless one is open: its answer leads to the next one. Returns the moment at which it is due.
+ */
 export async function wantAnswers(trx: SharedDb, key: DagKey): Promise<string> {
   const now = nowIso();
   await askSoon(trx, key, now);
   return now;
 }
 
-/** Undefined: nothing waits for an answer. */
+/** Returns undefined when nothing waits for an answer. */
 export async function keysToAsk(
   trx: SharedDb,
   key: DagKey,
@@ -76,7 +78,7 @@ const Answer = Compile(KeysAnswer);
 
 export const isKeysAnswer = (answer: unknown): answer is KeysAnswer => Answer.Check(answer);
 
-/** Remembers them, and lets the events that waited for them be considered. */
+/** Stores the answers, and makes the events that waited for them due. */
 export async function useKeys(
   trx: SharedDb,
   key: DagKey,

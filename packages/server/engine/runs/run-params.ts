@@ -1,4 +1,4 @@
-/** The params of a run: the DAG's defaults under what the trigger gave, checked against the schema of each param. */
+/** The params of a run: the values of the trigger over the DAG's defaults, checked against the schema of each param. */
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { ErrorObject } from 'ajv';
 import formats from 'ajv-formats';
@@ -7,7 +7,7 @@ import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import { compareExactly, compileExactly } from './exact-schema.ts';
 import type { SchemaCheck } from './exact-schema.ts';
 
-// Not strict: authors' schemas carry the trigger form's own keywords (values_display, section …).
+// Not strict, because authors' schemas contain the trigger form's own keywords (values_display, section …).
 const ajv = compareExactly(new Ajv2020({ strict: false, allErrors: true, validateFormats: true }));
 formats.default(ajv);
 for (const [name, check] of Object.entries(PARAM_FORMATS)) ajv.addFormat(name, check);
@@ -22,7 +22,7 @@ export function mergeParams(
   return { ...merged, ...conf };
 }
 
-/** What is wrong with a trigger's conf, one sentence per param; empty when nothing is. */
+/** Returns the problems of a trigger's conf, one sentence per param; empty when it is valid. */
 export function paramProblems(params: readonly ParamSpec[], conf: Readonly<Record<string, unknown>>): string[] {
   return params.flatMap((param) => {
     const isGiven = Object.hasOwn(conf, param.name);
@@ -31,7 +31,7 @@ export function paramProblems(params: readonly ParamSpec[], conf: Readonly<Recor
     const check = validatorOf(param);
     const errors = check?.(value) ?? [];
     if (errors.length === 0) return [];
-    // Which values there are says more than of which type they are, or that none of several forms fits.
+    // An error that lists the allowed values helps more than one about types or about forms that do not fit.
     const telling = errors.find(({ keyword }) => keyword === 'enum' || keyword === 'const') ?? errors[0];
     return [`conf.${param.name}${telling?.instancePath ?? ''}: ${telling ? whatIsAllowed(telling) : 'is not valid'}`];
   });
@@ -66,6 +66,6 @@ function validatorOf(param: ParamSpec): SchemaCheck | undefined {
     compiled.set(param, validator);
     return validator;
   } catch {
-    return undefined; // a schema nobody can read refuses nothing; Airflow does the same
+    return undefined; // an unreadable schema refuses nothing, as in Airflow
   }
 }

@@ -1,10 +1,10 @@
 /**
- * First tasks that are started by the transaction which makes their runs, where it is known who will run them:
+ * Starts the first tasks of runs in the transaction that creates the runs, when their worker is known:
  *
- *   ordered from the worker ─▶ written as running ─▶ commit ─▶ what the worker has asked meanwhile is answered
+ *   order sent to the worker ─▶ written as running ─▶ commit ─▶ the requests of the worker are answered
  *
- * instead of a claim, an order and a start behind the commit. The order leaves before the commit, so that an attempt which is
- * stored as running is one that a worker has heard of, whoever dies. Measured with `bench -- floor`: see docs/performance.md.
+ * This replaces a claim, an order and a start after the commit. The order is sent before the commit, so a worker knows
+ * every attempt that is stored as running, whichever process dies. `npm run bench -- floor` measures it.
  */
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
@@ -13,16 +13,16 @@ import type { QueuedInstance } from '../sql/instance-columns.ts';
 import { insertStarted } from '../sql/new-runs.ts';
 
 export type AheadStarts = {
-  /** Sent at once; behind the runs. */
+  /** Sends its statements before its first await. Call it after the inserts of the runs. */
   write(trx: SharedDb): Promise<void>;
   /** The commit waits for it. */
   readonly ordered: Promise<void>;
   committed(runs: ReadonlyMap<number, RunRow>): void;
-  /** It failed, or nobody knows. Means nothing behind `committed`. */
+  /** Called when the transaction failed or its result is unknown. Has no effect after `committed`. */
   over(): void;
 };
 
-/** `claimed` are stored as they are when they have started. */
+/** Changes `claimed` to the rows of started attempts. */
 export function startAhead(
   { hostname, readStartFacts, order }: ReadyWorker,
   claimed: readonly { queued: QueuedInstance; attempt: Attempt }[],
@@ -31,7 +31,7 @@ export function startAhead(
   const attempts = claimed.map(({ attempt }) => attempt);
   for (const { queued } of claimed) Object.assign(queued.instance, { state: 'running' });
   const ordered = order(attempts, started);
-  ordered.catch(() => {}); // told by the commit that waits for it, unless something fails before
+  ordered.catch(() => {}); // the commit that waits for it reports the error, unless something fails before
   let rows: readonly InstanceRow[] = [];
   let facts: readonly unknown[] = [];
   return {

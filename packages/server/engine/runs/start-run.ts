@@ -1,9 +1,9 @@
 /**
- * From `queued` to `running`. Every instance of the run is written in the state planning gives it at once: tasks without
- * upstream are scheduled by the insert itself.
+ * From `queued` to `running`. Every instance of the run is written at once in the state that planning gives it: the
+ * insert itself schedules tasks without upstream.
  *
- * How many runs of a DAG may be active is counted under the lock of its row, from the runs that are, so two schedulers
- * cannot both take the last slot.
+ * The active runs of a DAG are counted from the rows, under the lock of the DAG's row. Two schedulers therefore cannot
+ * both take the last slot.
  */
 import { latest, secondsAfter } from '@svc/spec/clock.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -28,7 +28,7 @@ export async function startRun(trx: SharedDb, graphs: DagGraphs, run: RunRow): P
   return writeAll(trx, [work]);
 }
 
-/** The start of a run that has no instances yet, planned and not written. */
+/** Plans the start of a run that has no instances yet, without writing it. */
 export async function planStart(trx: SharedDb, graphs: DagGraphs, run: RunRow): Promise<RunWork> {
   const work = await beginRun(trx, graphs, run);
   await planFirst(trx, work);
@@ -46,13 +46,13 @@ async function beginRun(trx: SharedDb, graphs: DagGraphs, run: RunRow): Promise<
   return work;
 }
 
-/** A run whose tasks were cleared: its instances exist, and those without a state are looked at again. */
+/** A run whose tasks were cleared has its instances. Those without a state are judged again. */
 async function planReopened(trx: SharedDb, work: RunWork): Promise<void> {
   const stateless = await listStateless(trx, { tenantId: work.run.tenant_id, run: work.run.id });
   await planAll(trx, [{ work, events: stateless.map((key) => ({ kind: 'check' as const, ...key })) }]);
 }
 
-/** Planned before it is written: nothing has to be loaded, and no instance is written twice. */
+/** Plans before anything is written, so nothing has to be loaded and no instance is written twice. */
 async function planFirst(trx: SharedDb, work: RunWork): Promise<void> {
   const { blueprint } = work.graph;
   const view = createMemoryView(initialInstances(blueprint, tasksWithoutInstances(blueprint, work.run)));
@@ -83,5 +83,5 @@ export async function startQueuedRuns(
   return { started: runs.length, effects };
 }
 
-/** So that one transaction stays short; whoever asked asks again. */
+/** Keeps one transaction short. The caller calls again. */
 const STARTS_AT_ONCE = 20;

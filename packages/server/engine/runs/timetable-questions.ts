@@ -1,11 +1,12 @@
 /**
- * Timetables of authors are asked by workers, which run author code; here the questions are put and the answers used.
+ * Workers answer questions about authors' timetables, because only they run author code. This file asks the questions
+ * and uses the answers.
  *
- *   a DAG's table runs low, or does not know the run after the last ──▶ dags.timetable_ask_at ──▶ a question (callback_requests)
+ *   a DAG's table runs low, or lacks the run after the last ──▶ dags.timetable_ask_at ──▶ a question (callback_requests)
  *     ──▶ a worker answers ──▶ the table in dags.timetable, and with it the next run
- *   a manual run without a data interval, a backfill ──▶ a question of its own, whose answer is waited for
+ *   a manual run without a data interval, a backfill ──▶ a question of its own, for whose answer the caller waits
  *
- * A question that is lost is put again; a timetable that raises is asked again later, and its DAG has a warning until then.
+ * A lost question is asked again. A timetable that raises is asked again later, and its DAG has a warning until then.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
@@ -37,13 +38,13 @@ import type { AskedDag, ManualAnswer, TimetableQuestion } from '../sql/timetable
 import { nextRunColumns, runAfterInterval } from './dag-schedule.ts';
 import { isKeysAnswer, keysToAsk, useKeys } from './partition-key-questions.ts';
 
-/** A question that has no answer after so long is put again. */
+/** A question without an answer is asked again after this time. */
 const LOST_SECONDS = 60;
-/** A timetable that raised is asked again then; one that wants no more runs may want some another time. */
+/** When to ask again a timetable that raised, or that wanted no more runs: it may want some later. */
 const LATER_SECONDS = 300;
 const DAGS_AT_ONCE = 50;
 
-/** The moments of questions. Tells when to be called again, and whether there is something for workers. */
+/** Asks the questions that are due. Returns when to call again, and how many questions wait for workers. */
 export async function putQuestions(db: Database): Promise<{ put: number; nextAt: string | null }> {
   const now = nowIso();
   const keys = await takeDagsToAsk(db.shared, { now, again: secondsAfter(now, LOST_SECONDS), limit: DAGS_AT_ONCE });
@@ -76,7 +77,7 @@ async function questionAbout(
   const stored = await lastAutomatedInterval(scopedToTenant(trx, key.tenantId), key.dagId, dag.timetable);
   const last = intervalOf(stored);
   const isKnown = lookUpCustomRun(custom, queryOf(dag, last, instantOf(now))).kind === 'run';
-  // What is known stays; the question goes on behind it.
+  // Known runs stay, and the question continues after the newest.
   const newest = isKnown ? (custom.table?.runs.at(-1) ?? null) : null;
   const behind = newest ? placeOf(newest) : stored;
   return { kind: 'runs', last: behind, earliest: dag.start_date, latest: dag.end_date, catchup: dag.catchup };
@@ -85,7 +86,7 @@ async function questionAbout(
 const Table = Compile(CustomTable);
 const Manual = Compile(Type.Object({ start: Type.String(), end: Type.String(), run_id: Type.Optional(Type.String()) }));
 
-/** What a worker says. Answers the moment of the next run when it is another one now; null when nothing follows. */
+/** Records the answer of a worker. Returns the moment of the next run if it has changed, else null. */
 export async function recordAnswer(
   db: Database,
   input: { tenantId: string; dagId: string; id: string; answer: unknown; problem: string | null },
@@ -125,7 +126,7 @@ export async function recordAnswer(
 const hasDates = (run: { start: string; end: string; run_after: string; partition_date?: string }): boolean =>
   [run.start, run.end, run.run_after, run.partition_date ?? run.start].every((text) => instantFromIso(text) !== null);
 
-/** What the timetable is told of the run before: its dates, or its partition. */
+/** The run before, as the timetable receives it: its dates, or its partition. */
 const placeOf = ({ start, end, partition_key: key, partition_date: date }: CustomRun): AutomatedRun => ({
   start,
   end,
@@ -152,7 +153,7 @@ async function useTable(
   return { dueAt: columns.next_dagrun_run_after ?? askAt };
 }
 
-/** The old table and what follows it, without what has run. */
+/** Joins the old table and the runs after it, without runs that have been created. */
 function joined(old: CustomTable | undefined, answer: CustomTable, last: DataInterval | null): CustomTable {
   const { after } = answer;
   const end = old?.runs.at(-1);
@@ -162,7 +163,7 @@ function joined(old: CustomTable | undefined, answer: CustomTable, last: DataInt
   return {
     ...answer,
     after: anchor ? { start: anchor.start, end: anchor.end } : old.after,
-    // Of the older of the two: what it says of missed runs it said then.
+    // The older moment: the table's statement about missed runs dates from then.
     asked_at: old.asked_at,
     runs: [...old.runs.slice(used + 1), ...answer.runs],
   };
@@ -173,7 +174,7 @@ const LOOK_MS = 40;
 
 export type AskFailed = { kind: 'failed'; problem: string };
 
-/** Puts a question of its own and waits for the answer. `wake` tells whoever has workers. */
+/** Asks a separate question and waits for the answer. `wake` notifies processes that have workers. */
 async function ask(
   db: Database,
   key: DagKey,
@@ -193,7 +194,7 @@ async function ask(
   return { kind: 'failed', problem: `no worker answered within ${WAIT_MS / 1_000} s` };
 }
 
-/** What a manual run at that moment covers, by the author's own timetable. */
+/** Asks the author's timetable what a manual run at that moment covers. */
 export async function askManual(
   db: Database,
   key: DagKey,
@@ -207,7 +208,7 @@ export async function askManual(
     : { kind: 'failed', problem: 'the answer of the timetable cannot be read' };
 }
 
-/** The runs with catchup between two moments, oldest first, that are due by now. */
+/** Asks for the runs with catchup between two moments that are due by now, oldest first. */
 export async function askRange(
   db: Database,
   key: DagKey,

@@ -1,11 +1,12 @@
 /**
- * Runs that time causes. Called by the tick, by a timer set to `nextDueAt`, and when a run ends and makes room for the next.
+ * Creates runs that time causes. Called by the tick, by a timer set to `nextDueAt`, and when the end of a run makes
+ * room for the next.
  *
- *   find due DAGs ──▶ per DAG, in a transaction of its own: lock its row, or leave it to whoever has it
- *     ──▶ create the runs that are due and fit under max_active_runs ──▶ move the row on to the next run
+ *   find due DAGs ──▶ per DAG, in a transaction of its own: lock its row, or skip it if another process has the lock
+ *     ──▶ create the runs that are due and fit under max_active_runs ──▶ store the next run in the row
  *
- * Several schedulers may do this at once: the row is the turn, and the run's id and logical date are unique besides. A DAG
- * that cannot be scheduled is put off and reported; the others do not notice.
+ * Several schedulers may do this at once: the lock of the row excludes others, and the run's id and logical date are
+ * unique. A DAG that cannot be scheduled is postponed and reported, without effect on others.
  */
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
@@ -24,34 +25,34 @@ import { asksTimetable, dueRun, lookAgainAt, mustAskFirst, nextRunColumns, runAf
 
 export type TimetableRuns = {
   /**
-   * Creates at most `limit` runs. `nextDueAt` is when to call again: `now` when there is more to do at once, null when no
-   * DAG has a next run. A DAG at its max_active_runs waits for the end of a run, not for a moment.
+   * Creates at most `limit` runs. `nextDueAt` is when to call again: `now` when there is more to do at once, null when
+   * no DAG has a next run. A DAG at its max_active_runs waits for the end of a run, not for a moment.
    */
   createDue(input: { now: string; limit: number }): Promise<{ created: number; nextDueAt: string | null }>;
-  /** The same for one DAG, which has room again. */
+  /** Does the same for one DAG, which has room again. */
   createDueOf(key: DagKey, now: string): Promise<{ created: number }>;
 };
 
 type Log = { error(details: object, message: string): void };
 
-/** One DAG's backlog must not keep the others waiting. */
+/** The backlog of one DAG must not delay the others. */
 const RUNS_PER_TURN = 8;
-/** Dates that have a run already are passed over; a turn ends after so many of them. */
+/** Dates that already have a run are skipped. A turn ends after this number of them. */
 const STEPS_PER_TURN = 200;
-/** More would only wait for connections. */
+/** A higher number would only wait for connections. */
 const DAGS_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 60;
 
 export function createTimetableRuns(options: {
   db: Database;
   createRun: CreateRun;
-  /** Told after the commit of each transaction that made runs. */
+  /** Called after the commit of each transaction that created runs. */
   onEffects(effects: RunEffects): void;
   log: Log;
 }): TimetableRuns {
   const { db, createRun, onEffects, log } = options;
 
-  /** The runs of one DAG that are due; how many were made. */
+  /** Creates the runs of one DAG that are due. Returns how many were created. */
   async function takeTurn(key: DagKey, now: string, limit: number): Promise<number> {
     const effects = await db.shared.transaction().execute(async (trx) => {
       const dag = await lockDueDag(trx, key, now);
@@ -66,7 +67,7 @@ export function createTimetableRuns(options: {
       return await takeTurn(key, now, limit);
     } catch (error) {
       if (isOutage(error)) throw error;
-      if (isTransient(error)) return 0; // two processes in each other's way: the next call tries again
+      if (isTransient(error)) return 0; // two processes blocked each other; the next call tries again
       log.error(
         { err: error, dag_id: key.dagId, tenant: key.tenantId },
         `the next run of a DAG could not be created: tried again in ${RETRY_AFTER_SECONDS} s`,
@@ -86,14 +87,14 @@ export function createTimetableRuns(options: {
         for (const key of queue) {
           const share = Math.min(RUNS_PER_TURN, left);
           if (share <= 0) return;
-          left -= share; // taken before it is used, so that turns taken at the same time stay within the limit
+          left -= share; // taken before it is used, so that parallel turns stay within the limit
           const made = await takeTurnSafely(key, now, share);
           left += share - made;
           created += made;
         }
       };
       await Promise.all(Array.from({ length: Math.min(DAGS_AT_ONCE, due.length) }, work));
-      // Something was made: there may be more of the same DAG, or of those that the limit left out.
+      // After a turn that created runs there may be more, of the same DAG or of those beyond the limit.
       const nextDueAt = created > 0 ? now : await nextDueMoment(db.shared, now);
       return { created, nextDueAt };
     },
@@ -127,7 +128,7 @@ async function createRunsOf(
     if (result.kind === 'invalid_conf')
       throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
     last = run.dataInterval;
-    // Nothing to schedule in a DAG that is gone, or whose author allows no scheduled runs. A duplicate has its run already.
+    // A deleted DAG, or one that does not allow scheduled runs, has no next run. A duplicate means that the run exists.
     const isOver = result.kind === 'no_such_dag' || result.kind === 'run_type_not_allowed';
     dag = { ...dag, ...nextRunColumns(isOver ? null : runAfterInterval(dag, run.dataInterval, at)) };
   }
@@ -162,6 +163,6 @@ function instantOf(now: string): Instant {
   return at;
 }
 
-/** A deadlock, a serialisation failure, a lock or statement that took too long: nothing is wrong with the DAG. */
+/** True for a deadlock, a serialisation failure, or a timeout of a lock or statement: the DAG itself is fine. */
 export const isTransient = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && /^(40|55P03|57014)/.test(String(error.code));

@@ -1,4 +1,4 @@
-/** One run in a transaction of its own, whatever it needs: for those that cannot go with others (trigger-runs.ts). */
+/** Creates one run in a transaction of its own, for runs that trigger-runs.ts cannot batch. */
 import type { Database, SharedDb } from '../../db/database.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
 import { concludeAll, sendChanges } from '../advance/apply-to-runs.ts';
@@ -10,11 +10,13 @@ import { insertRun, withDeadline } from './create-run.ts';
 import type { CreateRunResult, NewRun } from './create-run.ts';
 import { planStart } from './start-run.ts';
 
-/** What the caller wants in the transaction of the run. Both send their statements at once. */
+/**
+ * What the caller adds to the transaction of the run. Both functions send their statements before their first await.
+ */
 export type TriggerOptions = {
-  /** Asked with the lock of the DAG's row. When it throws, there is no run. */
+  /** Called with the lock of the DAG's row. If it rejects, no run is created. */
   precondition?: (trx: SharedDb) => Promise<unknown>;
-  /** What else is written with the run; the commit comes behind it. */
+  /** Writes more rows with the run, before the commit. */
   alsoWrite?: (trx: SharedDb, run: { run_id: string }) => Promise<unknown>;
 };
 
@@ -43,7 +45,7 @@ export async function triggerRun(
     await tx.flush();
     const effects = withDeadline(work ? await concludeAll(tx.db, [work]) : inserted.effects, inserted.deadline);
 
-    // Round trip 4: the claim, what the caller writes, commit.
+    // Round trip 4: the caller's writes, commit.
     await tx.commitWith(input.alsoWrite?.(tx.db, run));
     return { result: { kind: 'created', run, effects }, attempts: [] };
   });

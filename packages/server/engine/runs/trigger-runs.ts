@@ -1,14 +1,14 @@
 /**
- * Runs that people and programs want, in sets: what is wanted of a DAG while one set is under way goes together in the next.
- * Each set is a transaction that holds the DAG's row, so that how many of its runs are active is counted once for all of them.
- * Two round trips to Postgres:
- *   1  begin, the lock of the DAG's row, what callers want to be true, ids, names that are taken, room in the pools of the first
+ * Creates runs that people and programs trigger, in batches: requests for a DAG that arrive while one batch is under
+ * way form the next. Each batch is a transaction with the lock of the DAG's row, so the active runs are counted once
+ * for all. It takes two round trips to Postgres:
+ *   1  begin, the lock of the DAG's row, preconditions of callers, ids, names that are taken, room in the pools of the first
  *      tasks
- *   2  runs and instances as they are when they have started, the first of them claimed or started, what callers write, commit
+ *   2  runs and instances as they are after their start, the first of them claimed or started, writes of callers, commit
  *
- * The first tasks are claimed when the executor has room, nobody else fills their pools and nobody waits for them; the rest is
- * the dispatcher's. Where their worker is known they are started here as well (start-ahead.ts). What needs more looks (the past,
- * deadlines, triggers, names that are taken) is made one by one, by trigger-run.ts.
+ * The first tasks are claimed when the executor has room, no other claim fills their pools, and nothing waits for them.
+ * The dispatcher claims the rest. If their worker is known, they are also started here (start-ahead.ts). Runs that need
+ * more statements (the past, deadlines, triggers, names that are taken) are created one by one, by trigger-run.ts.
  */
 import { randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
@@ -39,16 +39,16 @@ import { planStart } from './start-run.ts';
 import { triggerRun } from './trigger-run.ts';
 import type { TriggerOptions } from './trigger-run.ts';
 
-/** `slots`: so many attempts the executor would take. */
+/** `slots`: how many attempts the executor would take. */
 export type Wanted = { tenantId: string; run: NewRun; slots: ReservedSlots } & TriggerOptions;
-/** `attempts`: to be dispatched; not those that their worker has been told of. */
+/** `attempts`: to be dispatched. Attempts that were ordered from their worker are not among them. */
 export type Triggered = { result: CreateRunResult; attempts: readonly Attempt[] };
 type Settled = Triggered | { error: unknown } | 'alone';
 
 const LANES = 16;
 const RUNS_AT_ONCE = 50;
 const VERSIONS_KNOWN = 5_000;
-/** Claimed with the run itself; a run that begins with more leaves the rest to the dispatcher. */
+/** Claimed with the run itself. The dispatcher claims further first tasks. */
 const FIRST_TASKS_AT_ONCE = 500;
 
 export type Triggers = { trigger(wanted: Wanted): Promise<Triggered> };
@@ -63,17 +63,20 @@ export function createTriggers({
   db: Database;
   graphs: DagGraphs;
   keepsPlans: () => boolean;
-  /** Its user of the database may take no ids of runs ahead (docs/database-privileges.md): each run by itself. */
+  /**
+   * The database user of an API process may not reserve run ids (docs/database-privileges.md), so it creates each run
+   * alone.
+   */
   isApiOnly?: boolean;
   activity: Activity;
 }): Triggers {
-  /** Of DAGs that were triggered: which pools the first tasks want is guessed by it. */
+  /** Versions of DAGs that were triggered before. They tell which pools the first tasks probably use. */
   const versions = new LRUCache<string, number>({ max: VERSIONS_KNOWN });
   const lanes: Batches<Wanted, Settled>[] = Array.from({ length: LANES }, () =>
     createBatches({ run: settle, atMost: RUNS_AT_ONCE, gathersTurn: true, activity }),
   );
 
-  /** Never throws: each has its own answer, or its own error. */
+  /** Never rejects: each request gets its own answer or its own error. */
   async function settle(all: readonly Wanted[]): Promise<Settled[]> {
     const settled = new Map<Wanted, Settled>();
     const sets = Map.groupBy(all, ({ tenantId, run }) => `${tenantId}/${run.dagId}`);
@@ -89,7 +92,7 @@ export function createTriggers({
       );
       for (const [wanted, result] of done) into.set(wanted, result);
     } catch (error) {
-      // One that cannot be must not keep the others from being: each by itself finds out.
+      // One run that cannot be created must not fail the others, so each is tried alone.
       for (const wanted of set) into.set(wanted, isOutage(error) ? { error } : 'alone');
     }
   }
@@ -124,7 +127,7 @@ async function startSet(
   const dag = { tenantId: first.tenantId, dagId: first.run.dagId };
   const name = `${dag.tenantId}/${dag.dagId}`;
 
-  // Round trip 1: begin, the lock of the DAG's row, what callers want to be true, ids, names, room for the first tasks.
+  // Round trip 1: begin, the lock of the DAG's row, preconditions of callers, ids, names, room for the first tasks.
   const locking = tx.send(lockDag(tx.db, dag));
   const counting = tx.send(countRunning(tx.db, dag));
   const numbering = tx.send(nextRunIds(tx.db, set.length));
@@ -178,7 +181,7 @@ const namesOf = ({ run }: Wanted): ChosenNames => ({
   logicalDate: run.logicalDate ?? null,
 });
 
-/** One before it in the set has the same. */
+/** True when an earlier request of the batch has the same name. */
 const isRepeated = (names: readonly ChosenNames[], index: number): boolean =>
   names.slice(0, index).some(({ runId, logicalDate }) => {
     const own = names[index];
@@ -188,7 +191,7 @@ const isRepeated = (names: readonly ChosenNames[], index: number): boolean =>
 type Made = { wanted: Wanted; work: RunWork; isWaiting: boolean };
 type Claimed = { queued: QueuedInstance; attempt: Attempt };
 
-/** Round trip 2: runs and instances, the first of them claimed or started, what callers write, commit. */
+/** Round trip 2: runs and instances, the first of them claimed or started, writes of callers, commit. */
 async function write(
   tx: PipelinedTransaction,
   { made, claimed, ahead }: { made: readonly Made[]; claimed: readonly Claimed[][]; ahead: AheadStarts | undefined },
@@ -233,7 +236,7 @@ type Prepared = { work: RunWork; isWaiting: boolean } | { settled: Settled };
 
 const refused = (result: CreateRunResult): Prepared => ({ settled: { result, attempts: [] } });
 
-/** The run as it is when it has started, or why there is none; nothing is written. */
+/** Returns the run as it is after its start, or why there is none. Writes nothing. */
 async function prepare(
   trx: SharedDb,
   graphs: DagGraphs,
@@ -263,12 +266,12 @@ const needsMoreLooks = ({ spec, pastMatters, hasStartTriggers }: DagGraph, wish:
   spec.plugins?.listens !== undefined ||
   wish.backfillId !== undefined;
 
-/** Slots that are free in pools which nobody else fills, and for which nobody waits. */
+/** Free slots of pools that no other claim fills and for which nothing waits. */
 type Room = Map<string, number>;
 const NO_ROOM: Room = new Map();
 
 async function lookAtPools(trx: SharedDb, tenantId: string, graph: DagGraph | undefined): Promise<Room> {
-  const names = graph?.pools ?? ['default_pool']; // of one that is not known yet, most likely
+  const names = graph?.pools ?? ['default_pool']; // the most likely pool of an unknown version
   const keys = names.map((pool) => ({ tenant_id: tenantId, pool }));
   const [ours, { pools, candidates }] = await Promise.all([tryPools(trx, keys), findNext(trx, keys, 1)]);
   const awaited = new Set(candidates.map(poolKey));
@@ -280,8 +283,8 @@ async function lookAtPools(trx: SharedDb, tenantId: string, graph: DagGraph | un
 }
 
 /**
- * The best of them, in the order of their priority; not what has a limit of its own. Takes from the room. Nobody sees the run
- * before the commit, so none of it is active but what is claimed here.
+ * Claims the first tasks in the order of their priority, except those with a limit of their own. Takes their slots from
+ * the room. Other transactions do not see the run before the commit, so only what is claimed here is active.
  */
 function claimFirst(work: RunWork, slots: ReservedSlots, room: Room): Claimed[] {
   if (slots.size() === 0) return [];

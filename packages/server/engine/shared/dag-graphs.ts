@@ -1,6 +1,6 @@
 /**
- * Specs and their blueprints, by version. A version never changes, so what was read once stays true; the cache is bounded
- * because a control plane may know thousands of versions and work on few.
+ * Caches specs and their blueprints by version. A version never changes, so a cached entry stays true. The cache is
+ * bounded, because a control plane may know thousands of versions and work on few.
  */
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
@@ -18,26 +18,32 @@ export type DagGraph = {
   readonly spec: CompiledSpec;
   readonly blueprint: Blueprint;
   readonly pools: readonly string[];
-  /** Some task looks at the previous run (depends_on_past, wait_for_downstream). */
+  /** True when some task depends on the previous run (depends_on_past, wait_for_downstream). */
   readonly pastMatters: boolean;
-  /** A run of it could reach max_active_tasks, or a task its max_active_tis_per_dagrun: its slots have to be counted. */
+  /**
+   * True when a run could reach max_active_tasks, or a task its max_active_tis_per_dagrun. Its slots must then be
+   * counted.
+   */
   readonly isBound: boolean;
-  /** Some task starts from its trigger. */
+  /** True when some task starts from its trigger. */
   readonly hasStartTriggers: boolean;
 };
 export type DagGraphs = {
   get(db: SharedDb, ref: VersionRef): Promise<DagGraph>;
-  /** When it is known already. */
+  /** Returns the graph only if it is cached. */
   peek(ref: VersionRef): DagGraph | undefined;
 };
 
-/** A graph of a few dozen tasks takes some 100 kB. */
+/** A graph of a few dozen tasks takes about 100 kB. */
 const KEPT = 500;
 
-/** A version never changes, nor is its number given again: what is kept by this name stays true. */
+/** A version never changes and its number is never used again, so an entry under this key stays true. */
 export const versionKey = (ref: VersionRef): string => `${ref.tenantId}/${ref.versionNumber}/${ref.dagId}`;
 
-/** `isApiOnly`: of a process that may not write triggers. What starts from one is deferred by a scheduler when it finds it scheduled. */
+/**
+ * `isApiOnly`: for a process that may not write triggers. Tasks that start from a trigger become scheduled there, and a
+ * scheduler defers them.
+ */
 export function createDagGraphs({ isApiOnly = false } = {}): DagGraphs {
   const kept = createLoadCache<DagGraph>({ max: KEPT });
   return {

@@ -1,27 +1,30 @@
 /**
- * Where an attempt may go when there are several executors, or workers that do not take everything: its lane. A lane is an
- * executor by name; of the remote one, a queue of a tenant. Which lane a task is in follows from what its row says and from the
- * configuration (`executor.type`, `executor.remote_queues`), so another configuration needs no change of rows.
+ * The lane of an attempt: where it may go when there are several executors, or workers that do not take every task. A
+ * lane is an executor by name, or for the remote executor a queue of a tenant. The row of a task and the configuration
+ * (`executor.type`, `executor.remote_queues`) decide its lane, so a changed configuration needs no change of rows.
  *
- * A claim looks only at lanes that have room in this process: a full one, or one whose workers are elsewhere or nowhere, holds up
- * nobody else.
+ * A claim looks only at lanes that have room in this process. A lane that is full, or that has no workers here,
+ * therefore delays no other lane.
  */
 import { REMOTE } from '../sql/claims.ts';
 import type { OpenLanes } from '../sql/claims.ts';
 
 export { REMOTE } from '../sql/claims.ts';
 
-/** `defaultExecutor`: of tasks that name none; `remoteQueues`: tasks of these that name none go to the remote one. */
+/**
+ * `defaultExecutor`: for tasks that name none. `remoteQueues`: tasks of these queues that name none go to the remote
+ * executor.
+ */
 export type Routing = Omit<OpenLanes, 'open'>;
 
-/** What says in which lane a task is. */
+/** The facts that decide the lane of a task. */
 export type Routed = { tenantId: string; executor: string | null; queue: string };
 
-/** `open`: those that have room right now. */
+/** `open`: the lanes that have room now. */
 export type Lanes = OpenLanes & {
-  /** Is there room left for it? */
+  /** True when there is room for the task. */
   suits(task: Routed): boolean;
-  /** It gets a place. */
+  /** Takes the place of one task. */
   take(task: Routed): void;
 };
 
@@ -31,7 +34,7 @@ export const executorOfTask = ({ executor, queue }: Omit<Routed, 'tenantId'>, ro
 export const remoteLane = ({ tenantId, queue }: Pick<Routed, 'tenantId' | 'queue'>): string =>
   `${REMOTE}/${tenantId}/${queue}`;
 
-/** sql/claims.ts says the same in SQL. */
+/** sql/claims.ts has the same rule in SQL. */
 export function laneOf(task: Routed, routing: Routing): string {
   const executor = executorOfTask(task, routing);
   return executor === REMOTE ? remoteLane(task) : executor;

@@ -1,15 +1,18 @@
 import { LRUCache } from 'lru-cache';
 
-/** What never changes once it is there, kept by its key: loaded once however many ask, the longest unused given up first. */
+/**
+ * A cache of values that never change. Parallel requests for a key load it once. The least recently used entry is
+ * evicted first.
+ */
 export type LoadCache<V> = {
   get(key: string, load: () => Promise<V>): Promise<V>;
-  /** When it is there already. */
+  /** Returns the value only if it is cached. */
   peek(key: string): V | undefined;
 };
 
 type Entry<V> = { loading: Promise<V>; value?: V };
 
-/** A failure is not kept, nor is `undefined`: what is not there today may be there tomorrow. */
+/** Failures and `undefined` are not cached, because what does not exist now may exist later. */
 export function createLoadCache<V>({ max }: { max: number }): LoadCache<V> {
   const kept = new LRUCache<string, Entry<V>>({ max });
 
