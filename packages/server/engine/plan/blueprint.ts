@@ -35,7 +35,7 @@ export interface PlannedTask {
   readonly triggerRule: TriggerRule;
   readonly totalPriorityWeight: number;
   /**
-   * The task has nothing to execute and no callbacks or listeners, so the scheduler makes it successful without a
+   * The task has nothing to execute, and no assets, callbacks or hooks. The scheduler makes it successful without a
    * worker.
    */
   readonly finishesByItself: boolean;

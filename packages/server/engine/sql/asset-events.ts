@@ -1,4 +1,7 @@
-/** Asset events and the queue of those that wait for a schedule. Statements of the scheduler: the tenant is in every key. */
+/**
+ * Asset events, and the queue of those that wait for a schedule. The statements serve all tenants: the tenant is in
+ * every key.
+ */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import { ofActiveTenant } from './active-tenants.ts';
@@ -8,20 +11,22 @@ import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 export type EventSource = { dagId: string; runId: string; taskId: string; mapIndex: number };
 
 export type NewAssetEvent = {
-  /** One of the two may be empty: a task may name an asset by its name or its URI only. */
+  /** One of the two may be empty, because a task may name an asset by its name or its URI only. */
   asset: { name: string; uri: string };
   alias: string | null;
   extra: Record<string, unknown>;
 };
 
-/** Ids in the order asked. An asset nobody has registered is made: a task may attach any asset to an alias. */
+/**
+ * Returns the ids in the order of the request. Creates unknown assets, because a task may attach any asset to an alias.
+ */
 export async function resolveAssets(
   trx: SharedDb,
   tenantId: string,
   assets: readonly { name: string; uri: string }[],
 ): Promise<number[]> {
   const complete = assets.map(({ name, uri }) => ({ name: name || uri, uri: uri || name, byName: !uri, byUri: !name }));
-  // Sorted: two tasks that make the same new assets insert them in the same order.
+  // Sorted, so that two tasks that create the same new assets insert them in the same order.
   const wanted = complete.toSorted((a, b) => (`${a.name}\n${a.uri}` < `${b.name}\n${b.uri}` ? -1 : 1));
   const { rows } = await sql<{ id: number; name: string; uri: string }>`
     with wanted as (
@@ -53,7 +58,10 @@ export async function resolveAssets(
   });
 }
 
-/** Ids in the order asked, and the assets attached: from now on, an event of the asset is one of the alias. */
+/**
+ * Attaches the assets, so that later events of an asset also count for the alias. Returns the ids of the aliases by
+ * name.
+ */
 async function attachToAliases(
   trx: SharedDb,
   tenantId: string,
@@ -77,7 +85,7 @@ async function attachToAliases(
   return ids;
 }
 
-/** Ids of the events, in the order given. */
+/** Returns the ids of the events, in the given order. */
 export async function insertEvents(
   trx: SharedDb,
   tenantId: string,
@@ -112,7 +120,7 @@ export async function insertEvents(
   return ids;
 }
 
-/** DAGs whose schedule names the assets of what has happened: directly, by reference or through an alias. */
+/** DAGs whose schedule names the assets of the events: directly, by reference or through an alias. */
 export const concernedBy = (tenantId: string) => sql`
   select h.id, h.asset_id, r.dag_id from happened h
   join asset_references r on r.tenant_id = ${tenantId} and r.target = 'asset' and r.target_id = h.asset_id
@@ -132,15 +140,16 @@ export const concernedBy = (tenantId: string) => sql`
     and r.role = 'schedule'`;
 
 /**
- * Queues events for the DAGs whose schedule names their assets, directly, by reference or through an alias. As in Airflow a
- * paused DAG hears nothing: what happens meanwhile is not made up for.
+ * Queues events for the DAGs whose schedule names their assets, directly, by reference or through an alias. As in
+ * Airflow, events are not queued for a paused DAG, and it does not catch up later.
  */
 export async function queueForConsumers(
   trx: SharedDb,
   tenantId: string,
   eventIds: readonly number[],
 ): Promise<string[]> {
-  // Plan: per event a few index lookups in asset_references; nothing here depends on how many events or DAGs there are.
+  // Query plan: a few index lookups in asset_references per event. The cost does not depend on the number of events or
+  // DAGs.
   const { rows } = await sql<{ dagId: string }>`
     with happened as (
       select e.id, e.asset_id, a.name, a.uri from asset_events e
@@ -159,9 +168,9 @@ export async function queueForConsumers(
   return rows.map((row) => row.dagId);
 }
 
-/** DAGs with events that nobody has judged yet. One at its limit waits for the end of a run. */
+/** Finds DAGs with events that were not considered yet. A DAG at its limit waits for the end of a run. */
 export async function findUnconsidered(db: SharedDb, limit: number): Promise<DagKey[]> {
-  // Plan: index asset_queue_unconsidered, as large as what has just happened.
+  // Query plan: index asset_queue_unconsidered, which only has the newest events.
   const { rows } = await sql<DagKey>`
     select d.tenant_id as "tenantId", d.dag_id as "dagId"
     from (select distinct tenant_id, dag_id from asset_queue where not is_considered) q
@@ -174,7 +183,7 @@ export async function findUnconsidered(db: SharedDb, limit: number): Promise<Dag
 
 export type AssetScheduledDag = { timetable: TimetableSpec; max_active_runs: number };
 
-/** Undefined when nothing may be started for it now; its events wait. */
+/** Returns undefined when no run of the DAG may start now. Its events wait. */
 export async function lockConsumer(trx: SharedDb, key: DagKey): Promise<AssetScheduledDag | undefined> {
   const { rows } = await sql<AssetScheduledDag>`
     select timetable, max_active_runs from dags where tenant_id = ${key.tenantId} and dag_id = ${key.dagId}
@@ -184,7 +193,7 @@ export async function lockConsumer(trx: SharedDb, key: DagKey): Promise<AssetSch
 
 export type QueuedAsset = { assetId: number; name: string; uri: string; aliases: string[] };
 
-/** The assets that have events waiting for the DAG. */
+/** Returns the assets that have events waiting for the DAG. */
 export async function queuedAssets(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<QueuedAsset[]> {
   const { rows } = await sql<QueuedAsset>`
     select a.id as "assetId", a.name, a.uri, array(
@@ -198,7 +207,7 @@ export async function queuedAssets(trx: SharedDb, { tenantId, dagId }: DagKey): 
   return rows;
 }
 
-/** Everything that waits for the DAG becomes the cause of this run. */
+/** Makes all events that wait for the DAG the cause of this run. */
 export async function assignQueueToRun(trx: SharedDb, { tenantId, dagId }: DagKey, run: number): Promise<void> {
   await sql`
     with taken as (
@@ -215,7 +224,7 @@ export async function markConsidered(trx: SharedDb, { tenantId, dagId }: DagKey)
     where tenant_id = ${tenantId} and dag_id = ${dagId} and not is_considered`.execute(trx);
 }
 
-/** Of assets that the schedule names no more. */
+/** Drops events of assets that the schedule no longer names. */
 export async function dropQueued(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,

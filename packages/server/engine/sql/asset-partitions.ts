@@ -8,7 +8,7 @@ import type { DagKey } from './dag-rows.ts';
 
 export type PartitionConsumer = QueuedAsset & { eventId: number; dagId: string; timetable: PartitionedAssetTimetable };
 
-/** The DAGs that wait for these events by partition. A paused DAG hears nothing, as with events without a key. */
+/** Finds the DAGs that wait for these events by partition. As for events without a key, paused DAGs get none. */
 export async function findPartitionConsumers(
   trx: SharedDb,
   tenantId: string,
@@ -32,7 +32,7 @@ export async function findPartitionConsumers(
   return rows;
 }
 
-/** Without a key: the DAG's own mapper has to be asked first. */
+/** Without a key, the DAG's own mapper must be asked first. */
 export type QueuedPartitionEvent = { dagId: string; eventId: number; assetId: number; partitionKey: string | null };
 
 export async function queuePartitionEvents(
@@ -52,7 +52,7 @@ export async function queuePartitionEvents(
 
 export type WaitingPartition = { partitionKey: string; assets: QueuedAsset[] };
 
-/** What waits for the DAG, by partition, the one that has waited longest first. */
+/** Returns what waits for the DAG by partition, the longest waiting first. */
 export async function waitingPartitions(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<WaitingPartition[]> {
   const { rows } = await sql<QueuedAsset & { partitionKey: string }>`
     select q.partition_key as "partitionKey", a.id as "assetId", a.name, a.uri, array(
@@ -70,7 +70,7 @@ export async function waitingPartitions(trx: SharedDb, { tenantId, dagId }: DagK
   return [...partitions].map(([partitionKey, assets]) => ({ partitionKey, assets }));
 }
 
-/** Everything that waits for the partition becomes the cause of this run. */
+/** Makes all events that wait for the partition the cause of this run. */
 export async function assignPartitionToRun(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -86,7 +86,7 @@ export async function assignPartitionToRun(
   );
 }
 
-/** What waited before the DAG waited by partition. */
+/** Drops events from before the DAG waited by partition. */
 export async function dropUnpartitioned(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
   await sql`
     delete from asset_queue q using asset_events e
@@ -94,10 +94,10 @@ export async function dropUnpartitioned(trx: SharedDb, { tenantId, dagId }: DagK
       and e.tenant_id = q.tenant_id and e.id = q.event_id and e.partition_key is null`.execute(trx);
 }
 
-/** With the key it came with. */
+/** The event with its own key. */
 export type UnmappedEvent = QueuedAsset & { eventId: number; key: string };
 
-/** Events with a key of which the DAG's own mapper has not said yet which runs they are for, oldest first. */
+/** Returns events whose runs the DAG's own mapper has not named yet, oldest first. */
 export async function unmappedEvents(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -127,7 +127,7 @@ export async function dropUnmapped(
       and event_id = any(${[...eventIds]}::bigint[])`.execute(trx);
 }
 
-/** The mappers have answered: what waits for that is looked at again. */
+/** Called after an answer of the mappers: the events that wait for one are considered again. */
 export async function reconsiderUnmapped(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<void> {
   await sql`
     update asset_queue set is_considered = false
@@ -136,7 +136,7 @@ export async function reconsiderUnmapped(trx: SharedDb, { tenantId, dagId }: Dag
 
 const WARNING = 'partition key';
 
-/** A key that the DAG's mapper does not take, for people to see. */
+/** Stores a warning for people about a key that the DAG's mapper refuses. */
 export async function notePartitionProblem(trx: SharedDb, key: DagKey, message: string): Promise<void> {
   await sql`delete from dag_warnings where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and warning_type = ${WARNING}`.execute(
     trx,

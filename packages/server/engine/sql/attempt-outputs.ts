@@ -1,4 +1,6 @@
-/** What attempts leave beside their state: values for other tasks, and the fields of their task as rendered. */
+/**
+ * Saves what attempts leave in addition to their state: XComs for other tasks, and the rendered fields of their task.
+ */
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRef } from './run-writes.ts';
@@ -11,11 +13,11 @@ export type Value = {
   key: string;
   value: string;
   length: number | null;
-  /** Undefined: the database gives it one. */
+  /** Undefined: the database creates one. */
   version?: string | undefined;
 };
 
-/** Replaces what the same instance left under the same key before. */
+/** Replaces what the same instance stored under the same key before. */
 export async function saveValues(trx: SharedDb, rows: readonly Value[]): Promise<void> {
   if (rows.length === 0) return;
   await fixedSql`
@@ -46,7 +48,7 @@ export async function saveRenderedFields(
     on conflict (tenant_id, run, task_id, map_index) do update set fields = excluded.fields`.execute(trx);
 }
 
-/** What dbt did in the try before: the next one runs only what failed (python/svc_runtime/dbt/results.py). */
+/** The results of dbt in the try before: the next try runs only what failed (python/svc_runtime/dbt/results.py). */
 export const KEPT_ACROSS_TRIES = 'dbt_run_results';
 
 export async function deleteValues(trx: SharedDb, keys: readonly OutputKey[]): Promise<void> {

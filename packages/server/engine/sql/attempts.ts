@@ -1,20 +1,22 @@
-/** The statements for attempts that have been claimed: their start, their leases, and which of them nobody hears of. */
+/** The statements for claimed attempts: their start, their leases, and finding those without heartbeats. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { RunRef } from './run-writes.ts';
 
-/** An attempt by its instance and its id: changes made with it do nothing when the instance has another attempt by now. */
+/**
+ * An attempt by its instance and its id. Changes with this key do nothing when the instance has another attempt now.
+ */
 export type AttemptKey = RunRef & { taskId: string; mapIndex: number; attemptId: string };
 
 type AttemptStart = { ref: AttemptKey; worker: { hostname: string; pid: number | null } };
 
 /**
- * An attempt that is running already is answered with again, to the worker it runs on: the first answer may have been lost on
- * the way. To another worker it is not, whatever brought it there: two pods made for one attempt must not both run it.
+ * Starts attempts. Also returns attempts that run already on this worker, because the first answer may be lost. It does
+ * not return them to another worker: two pods that were created for one attempt must not both run it.
  */
-// `coalesce` here and below: as in claims.ts.
+// claims.ts explains `coalesce` here and below.
 export async function startQueuedAttempts(trx: SharedDb, starts: readonly AttemptStart[]): Promise<InstanceRow[]> {
   const refs = starts.map(({ ref }) => ref);
   const { rows } = await fixedSql<InstanceRow>`
@@ -39,7 +41,7 @@ export async function startQueuedAttempts(trx: SharedDb, starts: readonly Attemp
   return rows;
 }
 
-/** The runs by their ids. Plan: primary key of dag_runs. */
+/** Loads runs by their ids. Query plan: primary key of dag_runs. */
 export async function loadRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<Map<number, RunRow>> {
   if (refs.length === 0) return new Map();
   const ids = [...new Set(refs.map((ref) => ref.run))];
@@ -49,7 +51,7 @@ export async function loadRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<
   return new Map(runs.rows.map((run) => [run.id, run]));
 }
 
-/** What was handed over with the end of these attempts and has not ended itself. Plan: index task_instances_active. */
+/** Finds attempts that were handed over with these ends and have not ended. Query plan: index task_instances_active. */
 export async function findHandedOverInstances(trx: SharedDb, ended: readonly string[]): Promise<InstanceRow[]> {
   const { rows } = await fixedSql<InstanceRow>`
     select t.* from task_instances t where t.state = 'running' and t.given_by = any(${[...ended]}::uuid[])
@@ -58,8 +60,8 @@ export async function findHandedOverInstances(trx: SharedDb, ended: readonly str
 }
 
 /**
- * Renews the leases. Those that are not answered with are not running any more. The lease of a row that somebody holds at this
- * moment is renewed with the next heartbeat, of which many fit into it.
+ * Renews the leases, and returns the attempts that still run. The lease of a locked row is renewed with the next
+ * heartbeat; a lease spans many heartbeats.
  */
 export async function renewLeases(
   db: Database,
@@ -88,7 +90,7 @@ export async function renewLeases(
   return new Set(rows.map((row) => row.attempt_id));
 }
 
-/** Which of them are the current attempts of their instances. Plan: primary key of task_instances. */
+/** Returns which of them are the current attempts of their instances. Query plan: primary key of task_instances. */
 export async function findLiveAttempts(
   db: Database,
   refs: readonly AttemptKey[],
@@ -108,11 +110,12 @@ export async function findLiveAttempts(
 export type QueuedWait = { ref: AttemptKey; waits: string };
 
 /**
- * For people only, and only until it starts: of a scheduled instance `waits` decides whether it is claimed. A thousand pods may
- * begin to wait at once. A row that somebody holds is waited for alone: nobody who holds several can then wait for us.
+ * Writes the wait reasons of queued attempts, which people read until the start. (For a scheduled instance, `waits`
+ * decides whether it is claimed.) A thousand pods may start to wait at once. A locked row is awaited alone, so that no
+ * transaction with several locks can wait for this one.
  */
 export async function writeQueuedWaits(db: Database, told: readonly QueuedWait[]): Promise<void> {
-  const all = [...new Map(told.map((wait) => [wait.ref.attemptId, wait])).values()]; // the last word about each
+  const all = [...new Map(told.map((wait) => [wait.ref.attemptId, wait])).values()]; // the last one for each attempt
   const refs = all.map(({ ref }) => ref);
   const { rows } = await fixedSql<{ attempt_id: string }>`
     with k as (
@@ -141,8 +144,8 @@ async function writeQueuedWait(db: Database, { ref, waits }: QueuedWait): Promis
 }
 
 /**
- * Attempts without a heartbeat for that long, by whether they have started; or with one that is yet to come, from before the clock was set back. Plan: index
- * task_instances_active, as many rows as there is work in flight.
+ * Finds attempts without a heartbeat for this time, queued or running. A heartbeat in the future also counts, because
+ * it is from before the clock was set back. Query plan: index task_instances_active, as many rows as active attempts.
  */
 export async function findSilentAttempts(
   db: Database,

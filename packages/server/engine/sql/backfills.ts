@@ -1,4 +1,4 @@
-/** Backfills and the runs they stand for. Which of those run is counted from the runs, never kept. */
+/** Backfills and their runs. What a backfill has left to run is counted from the runs, never stored. */
 import { sql } from 'kysely';
 import type { RunState } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
@@ -9,7 +9,7 @@ import { isHeld } from './active-tenants.ts';
 import type { RunRef } from './run-writes.ts';
 import type { DagKey } from './dag-rows.ts';
 
-/** What a backfill of the DAG goes by; undefined when there is no such DAG. */
+/** Returns what a backfill needs to know about the DAG, or undefined when there is no such DAG. */
 export const findBackfillable = (
   db: TenantDb,
   dagId: string,
@@ -31,7 +31,7 @@ export type NewBackfill = {
   runBackwards: boolean;
 };
 
-/** Gives back its id. */
+/** Returns its id. */
 export async function insertBackfill(db: TenantDb, backfill: NewBackfill, user: string | null): Promise<number> {
   const { id } = await db
     .insertInto('backfills')
@@ -52,7 +52,7 @@ export async function insertBackfill(db: TenantDb, backfill: NewBackfill, user: 
 
 export type ExistingRun = { id: number; logicalDate: Moment; state: RunState; isImported: boolean };
 
-/** Runs of the DAG for any of these dates, however they came to be. */
+/** Returns the DAG's runs for any of these dates, of every type. */
 export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonly string[]): Promise<ExistingRun[]> {
   const rows = await db
     .selectFrom('dag_runs')
@@ -67,7 +67,7 @@ export async function findRunsByDate(db: TenantDb, dagId: string, dates: readonl
 
 export type ExistingPartition = { id: number; partitionKey: string | null; state: RunState; isImported: boolean };
 
-/** The newest run of each of these partitions. */
+/** Returns the newest run of each of these partitions. */
 export async function findRunsByPartition(
   db: TenantDb,
   dagId: string,
@@ -85,7 +85,7 @@ export async function findRunsByPartition(
   return rows.map(({ id, partitionKey, state, ...row }) => ({ id, partitionKey, state, isImported: isImported(row) }));
 }
 
-/** Dates and interval: null for the run of a partition. */
+/** Dates and interval are null for the run of a partition. */
 export type NewBackfillRun = {
   runId: string;
   logicalDate: string | null;
@@ -96,7 +96,7 @@ export type NewBackfillRun = {
   partitionDate: string | null;
 };
 
-/** Queued; they start when the backfill has room. How many there are now that were not before. */
+/** Inserts queued runs, which start when the backfill has room. Returns how many were inserted. */
 export async function insertBackfillRuns(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -125,7 +125,7 @@ export async function insertBackfillRuns(
   return rows.length;
 }
 
-/** A finished run that is to run again becomes one of the backfill's. */
+/** Makes a finished run that must run again part of the backfill. */
 export async function assignToBackfill(
   trx: SharedDb,
   input: { tenantId: string; run: number; backfillId: number; conf: Record<string, unknown>; user: string | null },
@@ -136,12 +136,12 @@ export async function assignToBackfill(
     where tenant_id = ${input.tenantId} and id = ${input.run}`.execute(trx);
 }
 
-/** Last: until then, its tasks are those of the type it has had. */
+/** Called last: until then the run has the tasks of its old type. */
 export async function becomeBackfillRun(trx: SharedDb, { tenantId, run }: RunRef): Promise<void> {
   await sql`update dag_runs set run_type = 'backfill' where tenant_id = ${tenantId} and id = ${run}`.execute(trx);
 }
 
-/** For a run that had no task to clear: it never started, or its version has none. */
+/** For a run that had no task to clear: it never started, or its version has no tasks. */
 export async function requeueFinishedRun(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -157,10 +157,10 @@ export async function requeueFinishedRun(
 
 export type BackfillKey = DagKey & { backfillId: number };
 
-/** Backfills for which there is something to do: a run may start, or all have ended. */
+/** Finds backfills that need work: a run may start, or all runs have ended. */
 export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promise<BackfillKey[]> {
-  // Plan: the open backfills, each with a look at its live runs; and the queued runs that belong to a backfill which is
-  // over, because somebody has cleared them since.
+  // Query plan: the open backfills, each with its live runs; and the queued runs of completed backfills, which were
+  // cleared later.
   const { rows } = await sql<BackfillKey>`
     select b.tenant_id as "tenantId", b.dag_id as "dagId", b.id as "backfillId" from backfills b
     join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
@@ -187,13 +187,16 @@ export type LockedBackfill = {
   maxActiveRuns: number;
   runBackwards: boolean;
   isCompleted: boolean;
-  /** Neither the backfill nor its DAG is paused. A run cleared after the end does not wait for the backfill. */
+  /**
+   * True when neither the backfill nor its DAG is paused. A run that was cleared after the end does not wait for the
+   * backfill.
+   */
   mayStart: boolean;
   running: number;
   queued: number;
 };
 
-/** Under the lock of the DAG's row, as everything that changes how many of its runs run. */
+/** Locks the DAG's row, as every change of its number of running runs does. */
 export async function lockBackfill(trx: SharedDb, key: BackfillKey): Promise<LockedBackfill | undefined> {
   const { tenantId, dagId, backfillId } = key;
   await sql`select from dags where tenant_id = ${tenantId} and dag_id = ${dagId} for no key update`.execute(trx);
@@ -208,7 +211,7 @@ export async function lockBackfill(trx: SharedDb, key: BackfillKey): Promise<Loc
   return rows[0];
 }
 
-/** The next ones, in the order the backfill goes. */
+/** Locks the next runs, in the order of the backfill. */
 export async function lockQueuedRuns(
   trx: SharedDb,
   { tenantId, backfillId }: BackfillKey,
@@ -232,7 +235,7 @@ export async function completeBackfill(
     where tenant_id = ${tenantId} and id = ${backfillId} and completed_at is null`.execute(trx);
 }
 
-/** What has not started does not start any more. */
+/** Fails the runs that have not started. */
 export async function failQueuedRuns(trx: SharedDb, { tenantId, backfillId }: BackfillKey): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     with queued as (

@@ -1,13 +1,15 @@
 /**
- * Callbacks that no task process can call any more: those of runs, and of tasks that were lost. Claimed like tasks, so two
- * schedulers never call one twice; an agent that dies in the middle of one has called it, as far as anybody can know.
+ * Callbacks that no task process can call any more: those of runs, and of tasks that were lost. They are claimed like
+ * tasks, so two schedulers never call one twice. When an agent dies during a callback, the callback counts as called.
  */
 import { sql } from 'kysely';
 import type { Insertable, Selectable } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { AllTables, TenantTables } from '../../db/schema.ts';
 
-/** A request with the version of its run, in which the callback is defined; of a question, with its own. */
+/**
+ * A request with the version of its run, which defines the callback. For a question it is the version of the question.
+ */
 export type CallbackJob = Selectable<TenantTables['callback_requests']> & { versionNumber: number };
 
 const CLAIMED_AT_ONCE = 50;
@@ -22,12 +24,15 @@ export async function requestCallback(
 /** `callback_requests.which` of a call of listeners, before the name of the hook. */
 const LISTEN = 'listen:';
 
-/** False where a worker has found a while ago that nobody listens: a plugin may be installed and not configured. */
+/**
+ * Returns false when a worker reported in the last hour that no plugin listens. A plugin may be installed but not
+ * configured.
+ */
 export async function requestListeners(
   trx: SharedDb,
   call: { tenantId: string; run: number; dagId: string; hook: string; message: string },
 ): Promise<boolean> {
-  // Two of one transaction are called one after the other: hence the clock.
+  // Two calls of one transaction must have an order, hence the clock.
   const { numAffectedRows } = await sql`
     insert into callback_requests (tenant_id, run, dag_id, which, reason, created_at)
     select tenant_id, ${call.run}, dag_id, ${LISTEN + call.hook}, ${call.message}, clock_timestamp() from dags
@@ -55,8 +60,8 @@ export async function claimCallbacks(db: Database): Promise<CallbackJob[]> {
 }
 
 /**
- * Old requests mean nothing to anybody. Listeners are called at least once: where nobody knows whether one was, by another request,
- * for an hour after the first.
+ * Deletes old requests. Listeners are called at least once: a call with an unknown result is requested again, for an
+ * hour after the first request.
  */
 export async function deleteOldCallbacks(db: Database): Promise<void> {
   await sql`

@@ -1,7 +1,7 @@
 /**
- * The statements of a claim: which scheduled instances could run, and what becomes of those that are chosen or stopped.
+ * The statements of a claim: which scheduled instances could run, and what happens to those that are chosen or stopped.
  *
- * A row that another transaction holds is left for the next claim: waiting for it here would hold up everybody.
+ * A row that another transaction has locked is left for the next claim, because waiting for it would delay all others.
  */
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
@@ -11,17 +11,20 @@ import type { InstanceRow } from '../../db/schema.ts';
 import { poolKey } from './slots.ts';
 import type { PoolKey } from './slots.ts';
 
-/** Of `executor.type`: the executor whose workers take only their queues. */
+/** A value of `executor.type`: the executor whose workers take only their queues. */
 export const REMOTE = 'remote';
 
-/** What says which lanes have room: shared/lanes.ts. */
+/** Which lanes have room (shared/lanes.ts). */
 export type OpenLanes = {
   readonly defaultExecutor: string;
   readonly remoteQueues: readonly string[];
   readonly open: readonly string[];
 };
 
-/** The commit need not be on disk: nothing runs before its start is, and a start that is on disk has its claim there, too. */
+/**
+ * synchronous_commit=off is safe: a start that is on disk comes after its claim in the WAL, so the claim is on disk,
+ * too.
+ */
 export const BEGIN_CLAIM = 'begin; set local synchronous_commit = off';
 
 export type Candidate = {
@@ -32,7 +35,7 @@ export type Candidate = {
   dag_id: string;
   pool: string;
   pool_slots: number;
-  /** Slots of its pool that nobody holds; below 0 when it was made smaller. */
+  /** Free slots of its pool. Negative after the pool was made smaller. */
   free: number;
   has_limit: boolean;
   priority_weight: number;
@@ -41,11 +44,14 @@ export type Candidate = {
   executor: string | null;
   version_number: number;
   is_paused: boolean;
-  /** A try that has begun, and was deferred or rescheduled. */
+  /** True for a try that has begun and was deferred or rescheduled. */
   is_going_on: boolean;
 };
 
-/** What holds slots of a pool `p` that has a limit: as many rows as there is work in flight. Plan: index task_instances_active. */
+/**
+ * The rows that hold slots of a pool `p` with a limit: as many as active instances. Query plan: index
+ * task_instances_active.
+ */
 export const USED = `left join lateral (
         select sum(t.pool_slots) filter (where t.state <> 'deferred') as slots,
           sum(t.pool_slots) filter (where t.state = 'deferred') as deferred
@@ -57,7 +63,7 @@ export const USED = `left join lateral (
 export const FREE = `case when p.slots < 0 then 2147483647 else p.slots - coalesce(u.slots, 0)
         - case when p.include_deferred then coalesce(u.deferred, 0) else 0 end end`;
 
-/** The best of a pool `p`, in the order of their priority, so many. Plan: index task_instances_claimable, limited. */
+/** The candidates of a pool `p` with the highest priority. Query plan: index task_instances_claimable, limited. */
 const bestOfPool = (limit: string, lanes = ''): string => `
       select c.*, p.free::bigint as free, p.slots >= 0 as has_limit, d.is_paused, r.version_number
       from open_pools p
@@ -74,7 +80,9 @@ const bestOfPool = (limit: string, lanes = ''): string => `
 
 const BEST_FIRST = 'order by priority_weight desc, run, task_id, map_index';
 
-/** Of each pool that has room; some more than fit: a wide one at the front must not hide the small ones behind it. */
+/**
+ * Reads some more candidates per pool than fit, so that one that needs many slots does not hide small ones after it.
+ */
 const candidatesIn = (lanes: string): string => `
     with open_pools as (
       select p.tenant_id, p.name, p.slots, ${FREE} as free
@@ -87,13 +95,13 @@ const candidatesIn = (lanes: string): string => `
 
 const CANDIDATES = candidatesIn('');
 
-/** The lane of an instance `t`, as shared/lanes.ts has it, is one of those with room. */
+/** The lane of an instance `t`, by the rule of shared/lanes.ts, is one with room. */
 const CANDIDATES_IN_LANES = candidatesIn(
   `and case when coalesce(t.executor, case when t.queue = any($3::text[]) then '${REMOTE}' else $2::text end) = '${REMOTE}'
             then '${REMOTE}/' || t.tenant_id || '/' || t.queue else coalesce(t.executor, $2::text) end = any($4::text[])`,
 );
 
-/** At most `look` per pool; with lanes, of those that have room. */
+/** Finds at most `look` candidates per pool; with lanes, only of those that have room. */
 export async function findCandidates(trx: SharedDb, look: number, lanes?: OpenLanes): Promise<Candidate[]> {
   const query = lanes
     ? CompiledQuery.raw(CANDIDATES_IN_LANES, [look, lanes.defaultExecutor, lanes.remoteQueues, lanes.open])
@@ -101,7 +109,7 @@ export async function findCandidates(trx: SharedDb, look: number, lanes?: OpenLa
   return (await trx.executeQuery<Candidate>(query)).rows;
 }
 
-/** Of these pools, full ones too: slots in them are about to come free. */
+/** Includes full pools, because their slots are about to become free. */
 const NEXT = `
     with open_pools as (
       select p.tenant_id, p.name, p.slots, ${FREE} as free
@@ -115,7 +123,7 @@ const NEXT = `
 
 export type PoolRoom = { tenant_id: string; pool: string; free: number; has_limit: boolean };
 
-/** The pools, unless their tenant is disabled, and at most `look` claimable instances of each. */
+/** Returns the pools, except those of disabled tenants, and at most `look` claimable instances of each. */
 export async function findNext(
   trx: SharedDb,
   pools: readonly PoolKey[],
@@ -136,7 +144,9 @@ export async function findNext(
 export type OwnRun = { tenantId: string; run: number; maxActive: number; pools: readonly string[]; isBound: boolean };
 export type RunRoom = { run: number; is_held: boolean; active: number | null };
 
-/** Of runs whose rows are locked here. `active` only where something is held back. Plan: primary keys. */
+/**
+ * Reads runs whose rows are locked here. `active` is set only where instances are held back. Query plan: primary keys.
+ */
 export async function readRunRoom(trx: SharedDb, runs: readonly OwnRun[]): Promise<ReadonlyMap<number, RunRoom>> {
   const { rows } = await fixedSql<RunRoom>`
     select r.id as run, d.is_paused or tenants.disabled_at is not null as is_held,
@@ -153,7 +163,10 @@ export async function readRunRoom(trx: SharedDb, runs: readonly OwnRun[]): Promi
   return new Map(rows.map((row) => [row.run, row]));
 }
 
-/** What these runs have scheduled and not let through. Plan: index task_instances_scheduled, limited, for each pool. */
+/**
+ * Finds scheduled instances of these runs that were not admitted. Query plan: index task_instances_scheduled, limited,
+ * for each pool.
+ */
 export async function findHeldBack(trx: SharedDb, runs: readonly OwnRun[], look: number): Promise<Candidate[]> {
   const keys = runs.flatMap(({ tenantId, run, pools }) => pools.map((pool) => ({ tenantId, run, pool })));
   if (keys.length === 0) return [];
@@ -174,7 +187,7 @@ export async function findHeldBack(trx: SharedDb, runs: readonly OwnRun[], look:
 
 export type QueuedRow = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index' | 'attempt_id' | 'try_number'>;
 
-/** With a fresh attempt id each, to be carried to a worker, which will ask whether it may start. */
+/** Gives each instance a new attempt id. A worker that receives the attempt will ask whether it may start. */
 export async function queueInstances(trx: SharedDb, chosen: readonly Candidate[]): Promise<QueuedRow[]> {
   if (chosen.length === 0) return [];
   const { rows } = await fixedSql<QueuedRow>`
@@ -188,10 +201,13 @@ export async function queueInstances(trx: SharedDb, chosen: readonly Candidate[]
   return rows;
 }
 
-/** The worker that has reported the end of `givenBy` goes on with it. `isOwn`: the lock of its run is held, which lets it through. */
+/**
+ * The worker that reported the end of `givenBy` continues with the instance. `isOwn`: this transaction holds the lock
+ * of the run, which admits it.
+ */
 export type StartFor = { givenBy: string; hostname: string; isOwn: boolean };
 
-/** They run with the commit. */
+/** Starts the instances: they run after the commit. */
 export async function startInstances(
   trx: SharedDb,
   chosen: readonly (Candidate & { starts: StartFor })[],
@@ -214,8 +230,8 @@ const FRESH = fixedSql`attempt_id = l.attempt_id, given_by = l.given_by, claimab
       failure_detail = null`;
 
 /**
- * By their keys, however many are scheduled: without `coalesce` the planner reads the index of all of those, which it takes
- * for empty, because it mostly is when statistics are made.
+ * Locks the instances by their keys. Without `coalesce`, the planner reads the index of all scheduled instances. It
+ * expects that index to be empty, because it usually is when statistics are gathered.
  */
 const locked = (chosen: readonly (Candidate & { starts?: StartFor })[]) => fixedSql`
     with k as (
@@ -231,7 +247,7 @@ const locked = (chosen: readonly (Candidate & { starts?: StartFor })[]) => fixed
       for no key update of t skip locked
     )`;
 
-/** Out of sight of the next claim, with the reason if there is one to show. */
+/** Hides the instances from the next claim, with the reason if there is one to show. */
 export async function withdrawInstances(
   trx: SharedDb,
   stopped: readonly { candidate: Candidate; waits: string | null }[],

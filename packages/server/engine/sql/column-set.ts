@@ -1,7 +1,7 @@
 /**
- * Many rows in one statement: each column is one array parameter, and `unnest` makes rows of them again. A column is named
- * once, with its SQL type and where its value comes from; the lists a statement needs are made of that when the module loads,
- * so the text of a statement is the same each time.
+ * Many rows in one statement: each column is one array parameter, and `unnest` turns the arrays into rows. A column is
+ * declared once, with its SQL type and the source of its value. The lists for statements are built from that when the
+ * module loads, so the text of a statement is always the same.
  */
 import { FixedSql, fixedText } from '../../db/fixed-sql.ts';
 
@@ -16,7 +16,7 @@ export type SqlType =
   | 'jsonb'
   | 'double precision';
 
-/** `Table` is the row as it is stored, `Row` what the value is taken from. */
+/** `Table` is the stored row, `Row` the object that has the value. */
 export type Column<Table, Row> = {
   readonly name: keyof Table & string;
   readonly type: SqlType;
@@ -26,15 +26,15 @@ export type Column<Table, Row> = {
 export type ColumnSet<Row> = {
   /** `a, b, c`: for the list of an insert. */
   readonly names: FixedSql<never>;
-  /** `a = k.a, b = k.b`: for an update from the rows `k`; without the columns that say which row it is. */
+  /** `a = k.a, b = k.b`: for an update from the rows `k`, without the key columns. */
   readonly assignments: FixedSql<never>;
-  /** `t.a = k.a and t.b = k.b` of the columns that say which row it is; `t` is the table that is updated. */
+  /** `t.a = k.a and t.b = k.b` for the key columns; `t` is the table that is updated. */
   readonly sameKey: FixedSql<never>;
   /** `unnest($1::uuid[], $2::text[]) as k(a, b)`, with the values of these rows as parameters. */
   rows(rows: readonly Row[]): FixedSql<never>;
 };
 
-/** `as`: what is assigned to a column when it is not just the value. */
+/** `as`: the expression to assign to a column if it is not just the value. */
 export function columnSet<Table, Row>({
   key,
   values,
@@ -47,7 +47,7 @@ export function columnSet<Table, Row>({
   const columns = [...key, ...values];
   const names = columns.map(({ name }) => name).join(', ');
   const types = columns.map(({ type }) => type);
-  // Around the parameters: `unnest(` $1 `::uuid[], ` $2 `::text[]) as k(…)`.
+  // The texts around the parameters: `unnest(` $1 `::uuid[], ` $2 `::text[]) as k(…)`.
   const around = [
     'unnest(',
     ...types.map((type, index) => (index < types.length - 1 ? `::${type}[], ` : `::${type}[]) as k(${names})`)),

@@ -1,15 +1,18 @@
-/** The row of a DAG: its lock, under which runs are created, started and edited, and the limits that stand in it; and its versions. */
+/**
+ * The row of a DAG and its versions. Runs are created, started and edited under the lock of the row, which also has the
+ * limits.
+ */
 import type { SharedDb, TenantDb } from '../../db/database.ts';
 import { isHeld } from './active-tenants.ts';
 
 export type DagKey = { tenantId: string; dagId: string };
 
-/** Keeps the scheduler from making a run of the DAG while its next one is worked out anew. */
+/** Prevents the scheduler from creating a run of the DAG while its next run is computed again. */
 export async function lockDagRow(db: TenantDb, dagId: string): Promise<void> {
   await db.selectFrom('dags').select('dag_id').where('dag_id', '=', dagId).forNoKeyUpdate().execute();
 }
 
-/** Locks the row. Undefined when there is no such DAG. */
+/** Locks the row. Returns undefined when there is no such DAG. */
 export const lockNewestVersion = async (trx: SharedDb, key: DagKey): Promise<number | undefined> => {
   const dag = await trx
     .selectFrom('dags')
@@ -31,7 +34,7 @@ export const findNewestVersion = async (db: SharedDb, key: DagKey): Promise<numb
   return dag?.current_version;
 };
 
-/** Whether runs of the DAG may start, and how many at a time. */
+/** Returns whether runs of the DAG may start, and how many at a time. */
 export const findRunLimit = (
   trx: SharedDb,
   key: DagKey,
@@ -45,7 +48,7 @@ export const findRunLimit = (
 
 export type VersionRef = { tenantId: string; dagId: string; versionNumber: number };
 
-/** The text of the compiled spec. Plan: primary key of dag_versions. */
+/** Returns the text of the compiled spec. Query plan: primary key of dag_versions. */
 export async function readSpec(db: SharedDb, ref: VersionRef): Promise<string | undefined> {
   const row = await db
     .selectFrom('dag_versions')

@@ -1,4 +1,4 @@
-/** Deadlines of runs: made with the run, due by their time. */
+/** Deadlines of runs: they are created with the run and become due by time. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
@@ -15,12 +15,12 @@ export async function insertDeadlines(
     position,
     deadline_time: at,
   }));
-  // One that was missed stays missed.
+  // A missed deadline stays missed.
   const write = trx.insertInto('deadlines').values(rows);
   await write.onConflict((conflict) => conflict.columns(['tenant_id', 'run', 'position']).doNothing()).execute();
 }
 
-/** Of a run that begins anew; those that were missed stay. */
+/** Deletes deadlines of a run that starts again. Missed ones stay. */
 export async function deleteDeadlines(
   trx: SharedDb,
   run: Pick<RunRow, 'tenant_id' | 'id'>,
@@ -31,7 +31,9 @@ export async function deleteDeadlines(
       and position = any(${[...positions]}::int[])`.execute(trx);
 }
 
-/** Seconds that the last runs of the DAG took that succeeded, the newest first. Plan: index dag_runs_newest. */
+/**
+ * Returns the seconds that the last successful runs of the DAG took, newest first. Query plan: index dag_runs_newest.
+ */
 export async function readRuntimes(
   trx: SharedDb,
   { tenantId, dagId, limit }: { tenantId: string; dagId: string; limit: number },
@@ -56,8 +58,8 @@ export type DueDeadline = {
 };
 
 /**
- * Those whose time has come, each for one process alone: missed when the run had not ended by then, else kept. Plan: index
- * deadlines_due.
+ * Takes the deadlines whose time has come, each in one process only. One is missed when the run had not ended by then,
+ * else kept. Query plan: index deadlines_due.
  */
 export async function takeDueDeadlines(trx: SharedDb, limit: number): Promise<DueDeadline[]> {
   const { rows } = await sql<DueDeadline>`
@@ -79,7 +81,7 @@ export async function nextDeadlineAt(db: Database): Promise<string | null> {
   return rows[0]?.at ?? null;
 }
 
-/** Waited for by a triggerer like the trigger of a task: it calls the callback, and that is its event. */
+/** A triggerer waits for it like for the trigger of a task: it calls the callback, and that call is the event. */
 export async function insertCallbackTrigger(
   trx: SharedDb,
   input: { tenantId: string; run: number; dagId: string; versionNumber: number; classPath: string; kwargs: string },

@@ -1,4 +1,4 @@
-/** What the timetable half of the scheduler asks about DAGs. It serves all tenants: the tenant is part of every key. */
+/** The scheduler's queries about timetables of DAGs. They serve all tenants: the tenant is part of every key. */
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import { isPartitioned } from '@svc/spec/timetables/partition-runs.ts';
@@ -21,7 +21,9 @@ export type DueDag = Pick<
   | 'next_dagrun_run_after'
 >;
 
-/** Runs that hold a slot under max_active_runs, counted up to that limit; runs of backfills have a limit of their own. */
+/**
+ * Runs that hold a slot under max_active_runs, counted up to that limit. Runs of backfills have a limit of their own.
+ */
 const liveRunsOf = (dag: string) => sql<number>`(
   select count(*) from (
     select from dag_runs r
@@ -29,9 +31,12 @@ const liveRunsOf = (dag: string) => sql<number>`(
       and r.state in ('queued', 'running') and r.backfill_id is null
     limit greatest(${sql.ref(`${dag}.max_active_runs`)}, 0)) live)`;
 
-/** DAGs whose next run is due and may be created. One that is at its limit is not due: its runs would only queue up. */
+/**
+ * Finds DAGs whose next run is due and may be created. A DAG at its limit is not due, because its runs would only
+ * queue.
+ */
 export async function findDueDags(db: SharedDb, input: { now: Moment; limit: number }): Promise<DagKey[]> {
-  // Plan: index dags_due from its start, and per row at most max_active_runs entries of dag_runs_live.
+  // Query plan: index dags_due from its start, and per row at most max_active_runs entries of dag_runs_live.
   const { rows } = await sql<DagKey>`
     select d.tenant_id as "tenantId", d.dag_id as "dagId" from dags d
     where not d.is_paused and not d.is_stale and d.next_dagrun_run_after <= ${input.now} and ${ofActiveTenant('d')}
@@ -40,7 +45,7 @@ export async function findDueDags(db: SharedDb, input: { now: Moment; limit: num
   return rows;
 }
 
-/** When the next DAG becomes due, counted from a moment on. */
+/** Returns when the next DAG becomes due after the given moment. */
 export async function nextDueMoment(db: SharedDb, after: Moment): Promise<Moment | null> {
   const { rows } = await sql<{ at: Moment }>`
     select next_dagrun_run_after as at from dags
@@ -49,7 +54,7 @@ export async function nextDueMoment(db: SharedDb, after: Moment): Promise<Moment
   return rows[0]?.at ?? null;
 }
 
-/** Undefined when the DAG is not due any more, or somebody else is at it. */
+/** Returns undefined when the DAG is no longer due, or another process has its lock. */
 export async function lockDueDag(trx: SharedDb, key: DagKey, now: Moment): Promise<DueDag | undefined> {
   const { rows } = await sql<DueDag>`
     select timetable, catchup, start_date, end_date, max_active_runs, next_dagrun_logical_date,
@@ -60,7 +65,7 @@ export async function lockDueDag(trx: SharedDb, key: DagKey, now: Moment): Promi
   return rows[0];
 }
 
-/** Exact under the lock of the DAG's row: every run is created under it. */
+/** The count is exact under the lock of the DAG's row, because every run is created under it. */
 export async function countLiveRuns(trx: SharedDb, key: DagKey): Promise<number> {
   const { rows } = await sql<{ live: number }>`
     select count(*) as live from dag_runs
@@ -83,16 +88,19 @@ export async function updateNextRun(
     .execute();
 }
 
-/** Where the timetable goes on: the interval of a run, or the moment of one for a partition. */
+/** From where the timetable continues: the interval of a run, or the moment of a partition run. */
 export type AutomatedRun = { start: Moment; end: Moment; partition_key?: string; partition_date?: Moment };
 
-/** The newest run that a schedule or a backfill made. A schedule of partitions may have been one of dates before. */
+/**
+ * Returns the newest run that a schedule or a backfill created. A schedule of partitions may have been one of dates
+ * before.
+ */
 export async function lastAutomatedInterval(
   db: TenantDb,
   dagId: string,
   timetable: TimetableSpec,
 ): Promise<AutomatedRun | null> {
-  // Plan: index dag_runs_automated, first entry.
+  // Query plan: index dag_runs_automated, first entry.
   const row = await db
     .selectFrom('dag_runs')
     .select(['data_interval_start as start', 'data_interval_end as end'])
@@ -107,7 +115,7 @@ export async function lastAutomatedInterval(
   return partition && partition.end > row.end ? partition : { start: row.start, end: row.end };
 }
 
-/** Runs of partitions have no interval: their schedule goes on from the moment of the newest. */
+/** Partition runs have no interval. Their schedule continues from the moment of the newest. */
 async function lastPartitionRun(db: TenantDb, dagId: string): Promise<AutomatedRun | null> {
   const row = await db
     .selectFrom('dag_runs')
@@ -123,11 +131,11 @@ async function lastPartitionRun(db: TenantDb, dagId: string): Promise<AutomatedR
   return { start: row.at, end: row.at, partition_key: row.partition_key ?? '', partition_date: row.partition_date };
 }
 
-/** What waits for a run of the DAG to end: its next date, asset events, a backfill. */
+/** What waits for the end of a run of the DAG: its next date, asset events, a backfill. */
 export type WaitingForRoom = { isDue: boolean; hasEvents: boolean; hasBackfill: boolean };
 
 export async function findWaitingForRoom(db: SharedDb, key: DagKey, now: Moment): Promise<WaitingForRoom | undefined> {
-  // Plan: the DAG's row, and the first entry each of three indexes.
+  // Query plan: the DAG's row, and the first entry of each of three indexes.
   const { rows } = await sql<WaitingForRoom>`
     select coalesce(d.next_dagrun_run_after <= ${now}, false) as "isDue",
       exists (select from asset_queue q where q.tenant_id = d.tenant_id and q.dag_id = d.dag_id and not q.is_considered)

@@ -1,11 +1,11 @@
-/** What planning may ask that is not a row of the run's own instances: sizes of values, and the runs before and after. */
+/** Reads what planning needs besides the run's own instances: sizes of values, and the runs before and after. */
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
 import type { RunRef } from './run-writes.ts';
 
-/** How many instances of a mapped task have pushed a value under the key. */
+/** Returns how many instances of a mapped task have pushed a value under the key. */
 export async function countPushed(
   trx: SharedDb,
   { tenantId, run }: RunRef,
@@ -19,7 +19,7 @@ export async function countPushed(
   return rows[0]?.count ?? 0;
 }
 
-/** The length of one value: null when it is neither a list nor a dict, undefined when there is none. */
+/** Returns the length of one value: null when it is neither a list nor a dict, undefined when there is none. */
 export async function lengthOfValue(
   trx: SharedDb,
   { tenantId, run }: RunRef,
@@ -48,7 +48,7 @@ export async function listStatesOf(
   return rows;
 }
 
-/** The run of the DAG with the logical date before this one's. */
+/** Returns the run of the DAG with the logical date before this one's. */
 export async function findPreviousRun(trx: SharedDb, run: RunRow): Promise<number | undefined> {
   if (run.logical_date === null) return undefined;
   const row = await trx

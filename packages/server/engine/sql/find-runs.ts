@@ -1,4 +1,4 @@
-/** Which runs, and which instances of them, a clear or a mark is about. Nothing is locked. */
+/** Finds the runs, and their instances, that a clear or a mark selects. Locks nothing. */
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb, TenantDb } from '../../db/database.ts';
@@ -20,7 +20,7 @@ export const findRunById = (
     .where('run_id', '=', runId)
     .executeTakeFirst();
 
-/** By logical date, both ends included; null is open. In the order of their ids. */
+/** Finds runs by logical date, both ends included; null is open. Returns them in the order of their ids. */
 export function findRunsBetween(
   db: TenantDb,
   dagId: string,
@@ -33,7 +33,7 @@ export function findRunsBetween(
   return runs.execute();
 }
 
-/** The version each run is bound to, or would be with the newest one. */
+/** Returns the version to which each run is bound, or would be bound with the newest one. */
 export async function findVersionsOfRuns(
   db: SharedDb,
   input: { tenantId: string; dagId: string; runs: readonly RunKey[]; onLatestVersion: boolean },
@@ -48,7 +48,7 @@ export async function findVersionsOfRuns(
   return rows;
 }
 
-/** Ids of those that were imported. */
+/** Returns the run ids of imported runs. */
 export async function findImportedRuns(
   db: SharedDb,
   input: { tenantId: string; runs: readonly RunKey[] },
@@ -62,7 +62,7 @@ export async function findImportedRuns(
 
 export type FoundInstance = InstanceOfRun & { state: TaskStateOrNone };
 
-/** All instances of these tasks in these runs. */
+/** Returns all instances of these tasks in these runs. */
 export async function findInstancesOfTasks(
   db: SharedDb,
   input: { tenantId: string; runs: readonly number[]; taskIds: readonly string[] },

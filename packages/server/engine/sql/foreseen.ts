@@ -1,6 +1,7 @@
 /**
- * What the end of an attempt will find, read by the transaction that starts it; and whether it is still so when it ends. The
- * version of a row is the transaction that wrote it (`xmin`): every change gives another, a lock does not.
+ * Reads what the end of an attempt needs, in the transaction that starts the attempt, and checks at the end that it is
+ * unchanged. The version of a row is the transaction that wrote it (`xmin`): every change sets another one, a lock does
+ * not.
  */
 import pg from 'pg';
 import type { SharedDb } from '../../db/database.ts';
@@ -12,7 +13,7 @@ import type { RunRef } from './run-writes.ts';
 type Versioned<Row> = { row: Row; version: string };
 export type ForeseenRows = { run: Versioned<RunRow>; instances: readonly Versioned<InstanceRow>[] };
 
-/** To be sent behind all that changes them in their transaction. Plan: primary keys. */
+/** Send it after all statements that change these rows in their transaction. Query plan: primary keys. */
 export async function readAhead(
   trx: SharedDb,
   { tenantId, run }: RunRef,
@@ -37,11 +38,12 @@ export async function readAhead(
 const apart = <Row extends { version: string }>({ version, ...row }: Row) => ({ row, version });
 
 /**
- * Locks the run and then its instances, as ever, and fails when one of them has changed: so everything that is sent behind it
- * fails, too, and nothing is committed. What is looked at where an attempt is to take the place of another (claim/hand-over.ts)
- * has one answer here: nothing else waits, nothing is held, and the pool is not overfull.
+ * Locks the run and then its instances, in the usual order, and fails when one of them has changed. All later
+ * statements then fail too, and nothing is committed. It also fails unless the look of a hand-over (claim/hand-over.ts)
+ * would be empty: nothing else waits, nothing is held, and the pool is not overfull.
  *
- * Of the attempt that ends, it counts that it is the current one and runs: its heartbeats change its row.
+ * The row of the ending attempt may change, because its heartbeats change it. For that row the check is that the
+ * attempt is current and runs.
  */
 export async function requireForeseen(
   trx: SharedDb,

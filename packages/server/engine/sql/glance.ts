@@ -1,6 +1,6 @@
 /**
- * What the tick has to look into, found out with one statement: a control plane where nothing happens asks nothing else. Each
- * answer may be yes for something that is found to be nothing on a closer look, and never no for something that is there.
+ * Finds with one statement what the tick must look into, so that an idle control plane needs no other query. An answer
+ * may be yes although a closer look finds nothing. It is never no when there is something.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -8,26 +8,26 @@ import type { Database } from '../../db/database.ts';
 import type { Moment } from '../../db/schema.ts';
 
 export type Glance = {
-  /** The time by which silence is counted, in milliseconds since the epoch. */
+  /** The time by which silence is measured, in milliseconds since the epoch. */
   wallMs: number;
-  /** When the first thing is due that has a moment: it may have passed. */
+  /** The first moment at which something is due. It may have passed. */
   nextAt: Moment | null;
-  /** Something has a moment that has passed, or is due without one. */
+  /** True when something has a moment that has passed, or is due without one. */
   isDue: boolean;
   hasClaimable: boolean;
-  /** Runs that wait for their start, or instances for something outside of their run. */
+  /** True when runs wait for their start, or instances wait for something outside their run. */
   hasWaiting: boolean;
-  /** Attempts that somebody should be hearing of. */
+  /** True when there are attempts that should have heartbeats. */
   hasLive: boolean;
   hasTimedOutRuns: boolean;
   hasCallbacks: boolean;
-  /** Triggers, who waits for them, or watchers that want one. */
+  /** True when there are triggers, triggerers, or watchers that need a trigger. */
   hasTriggers: boolean;
 };
 
 /**
- * Plan: the first entry of an index that holds only what is open, for each. Hence the orders: `exists` would leave it to statistics
- * of what there was a minute ago whether the whole table is read instead.
+ * Query plan: for each answer the first entry of a partial index of open rows. `order by` forces these indexes: with
+ * `exists`, outdated statistics could make Postgres read a whole table.
  */
 export async function glance(db: Database): Promise<Glance> {
   const { rows } = await sql<Glance>`
@@ -63,7 +63,7 @@ export async function glance(db: Database): Promise<Glance> {
   return seen;
 }
 
-/** As the indexes of what is live say it, and of that what is queued. */
+/** These conditions match the partial indexes of live rows, reduced to queued ones. */
 const QUEUED = sql`state in ('queued', 'running') and state = 'queued'`;
 const ACTIVE = sql`state in ('queued', 'running', 'restarting', 'deferred')`;
 

@@ -1,4 +1,4 @@
-/** Questions that tasks have asked people (human in the loop), as the end of an attempt looks for them. */
+/** Finds the questions that tasks have asked people (human in the loop), for the end of an attempt. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -6,7 +6,7 @@ import type { HitlRequest } from '../../db/task-instances/hitl.ts';
 
 export type AskedHitlRequest = Pick<HitlRequest, 'run' | 'task_id' | 'map_index' | 'expires_at' | 'responded_at'>;
 
-/** Of these instances, in their current try. */
+/** Finds the questions of these instances in their current try. */
 export async function findHitlRequestsOf(trx: SharedDb, rows: readonly InstanceRow[]): Promise<AskedHitlRequest[]> {
   const { rows: asked } = await sql<AskedHitlRequest>`
     select q.run, q.task_id, q.map_index, q.expires_at, q.responded_at from questions q

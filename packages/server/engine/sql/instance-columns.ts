@@ -1,13 +1,14 @@
 /**
- * The columns of `task_instances`, each once: its SQL type, and which of the engine's statements write it. Lists of columns and
- * the types of rows are made of this table; a column that the schema has and the table has not does not compile.
+ * The columns of `task_instances`, each once: its SQL type, and which of the engine's statements write it. Lists of
+ * columns and row types are derived from this table. The code does not compile if a column of the schema is missing
+ * here.
  *
- *   key      says which row it is
- *   insert   given to a new instance
- *   update   changed when its run goes on
- *   clear    given anew when it is cleared
+ *   key      identifies the row
+ *   insert   set for a new instance
+ *   update   changed when its run advances
+ *   clear    set again when it is cleared
  *
- * In the order in which statements list them.
+ * The columns have the order in which statements list them.
  */
 import type { InstanceRow } from '../../db/schema.ts';
 import { columnSet } from './column-set.ts';
@@ -20,13 +21,13 @@ export const INSTANCE_COLUMNS = {
   run: ['bigint', 'key'],
   task_id: ['text', 'key'],
   map_index: ['int', 'key'],
-  id: ['uuid'], // made by the database, and once more by a clear
+  id: ['uuid'], // created by the database, and again by a clear
   dag_id: ['text', 'insert'],
   state: ['text', 'insert', 'update'],
   try_number: ['int', 'insert', 'update', 'clear'],
   max_tries: ['int', 'insert', 'update', 'clear'],
   attempt_id: ['uuid', 'update'],
-  given_by: ['uuid'], // by the claim that hands over
+  given_by: ['uuid'], // set by the claim of a hand-over
   claimable: ['boolean', 'insert', 'update'],
   waits: ['text', 'insert', 'update'],
   operator: ['text', 'insert', 'clear'],
@@ -43,19 +44,19 @@ export const INSTANCE_COLUMNS = {
   queued_at: ['timestamptz', 'update'],
   start_date: ['timestamptz', 'insert', 'update'],
   end_date: ['timestamptz', 'insert', 'update'],
-  duration: ['double precision'], // worked out by the database
+  duration: ['double precision'], // computed by the database
   due_at: ['timestamptz', 'update'],
   first_poke_at: ['timestamptz', 'update'],
   heartbeat_at: ['timestamptz', 'update'],
-  hostname: ['text'], // by the start of an attempt
+  hostname: ['text'], // set by the start of an attempt
   failure_reason: ['text', 'insert', 'update'],
   failure_detail: ['text', 'insert', 'update'],
-  note: ['text'], // by people
+  note: ['text'], // set by people
   note_user: ['text'],
   rendered_map_index: ['text', 'update'],
   version_number: ['int', 'insert', 'update', 'clear'],
   pid: ['int', 'update'],
-  updated_at: ['timestamptz'], // by every update, from the clock of the database
+  updated_at: ['timestamptz'], // set by every update, from the clock of the database
 } as const satisfies Record<keyof InstanceRow, readonly [SqlType, ...Use[]]>;
 
 type InstanceColumns = typeof INSTANCE_COLUMNS;
@@ -65,9 +66,9 @@ type UsedFor<Uses extends Use> = {
   [Name in keyof InstanceColumns]: Extract<InstanceColumns[Name][number], Uses> extends never ? never : Name;
 }[keyof InstanceColumns];
 
-/** What an insert must say about an instance. */
+/** The columns that an insert must set. */
 export type NewInstance = Pick<InstanceRow, UsedFor<'key' | 'insert'>>;
-/** What a clear must say. */
+/** The columns that a clear must set. */
 export type ClearedInstance = Pick<InstanceRow, UsedFor<'key' | 'clear'>>;
 
 function columnsFor<Row extends Partial<InstanceRow>>(use: Use): Column<InstanceRow, Row>[] {
@@ -89,7 +90,7 @@ export const QUEUED_INSTANCES = columnSet<InstanceRow, QueuedInstance>({
   key: ofQueued('key'),
   values: [...ofQueued('insert'), { name: 'attempt_id', type: 'uuid', value: ({ attemptId }) => attemptId }],
 });
-/** A new instance that is started with its run, by times from the clock of the database. */
+/** A new instance that is started with its run. Its times come from the clock of the database. */
 export type StartedInstance = QueuedInstance & { hostname: string };
 export const STARTED_INSTANCES = columnSet<InstanceRow, StartedInstance>({
   key: ofQueued('key'),
@@ -99,7 +100,7 @@ export const STARTED_INSTANCES = columnSet<InstanceRow, StartedInstance>({
     { name: 'hostname', type: 'text', value: ({ hostname }) => hostname },
   ],
 });
-/** A row that planning has just scheduled, and that a worker goes on with: written running, by the one change it needs. */
+/** A row that planning has just scheduled and that a worker continues with. One change writes it as running. */
 export type PlannedStart = { row: InstanceRow; attemptId: string; givenBy: string; hostname: string };
 
 const startedColumns = ({ row, attemptId }: PlannedStart): InstanceRow => ({
@@ -116,7 +117,7 @@ const startedColumns = ({ row, attemptId }: PlannedStart): InstanceRow => ({
   pid: null,
 });
 
-/** Changes, and starts among them: those have a `given_by`, and their times from the clock of the database. */
+/** Changes, and starts among them. Starts have a `given_by`, and their times come from the clock of the database. */
 export const CHANGES_AND_STARTS = columnSet<InstanceRow, { row: InstanceRow; start?: PlannedStart }>({
   key: onRow('key'),
   values: [

@@ -1,4 +1,4 @@
-/** From a DAG's row to a queued run of it, or to one that has started, with its instances and the claim of the first of them. */
+/** Creates queued or started runs of a DAG, with their instances and the claim of the first of them. */
 import { sql } from 'kysely';
 import type { RunType } from '@svc/spec/states.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
@@ -11,16 +11,16 @@ import type { DagKey } from './dag-rows.ts';
 import { QUEUED_INSTANCES, STARTED_INSTANCES } from './instance-columns.ts';
 import type { QueuedInstance, StartedInstance } from './instance-columns.ts';
 
-/** What the creation and the start of a run ask of its DAG. */
+/** The columns of its DAG that the creation and the start of a run need. */
 export type DagFacts = {
-  /** Its runs wait; so do those of a tenant that is disabled. */
+  /** True when its runs wait, because the DAG is paused or its tenant is disabled. */
   is_paused: boolean;
   max_active_runs: number;
   current_version: number;
   timetable: TimetableSpec;
 };
 
-/** Locked until the transaction ends: how many runs of the DAG are active does not change meanwhile. */
+/** Locks the row until the transaction ends, so that the number of active runs of the DAG does not change. */
 export async function lockDag(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<DagFacts | undefined> {
   return trx
     .selectFrom('dags')
@@ -49,7 +49,7 @@ export type QueuedRun = {
   partitionDate: string | null;
 };
 
-/** Undefined when the DAG has a run of that id or of that logical date. */
+/** Returns undefined when the DAG has a run with that id or that logical date. */
 export async function insertQueuedRun(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -77,10 +77,10 @@ export async function hasRunId(trx: SharedDb, { tenantId, dagId }: DagKey, runId
   return existing !== undefined;
 }
 
-/** What a caller has chosen of a run, of which a DAG has each once. */
+/** The names that a caller has chosen for a run. A DAG has each only once. */
 export type ChosenNames = { runId: string | null; logicalDate: string | null };
 
-/** Which of these the DAG has already, by their places. Plan: one lookup in each of two unique indexes. */
+/** Returns the places of names that the DAG has already. Query plan: one lookup in each of two unique indexes. */
 export async function findTaken(
   trx: SharedDb,
   { tenantId, dagId }: DagKey,
@@ -97,9 +97,9 @@ export async function findTaken(
   return new Set(rows.map(({ place }) => place));
 }
 
-// ── runs that are written once, as they are when they have started ──
+// ── runs that are written once, in their state after the start ──
 
-/** So many ids of runs to come. Those of runs that do not come about are never used. */
+/** Reserves ids for runs. Ids of runs that are not created are never used. */
 export async function nextRunIds(trx: SharedDb, count: number): Promise<number[]> {
   const { rows } = await fixedSql<{ id: number }>`
     select nextval(pg_get_serial_sequence('dag_runs', 'id')) as id from generate_series(1, ${count}::int)`.execute(trx);
@@ -122,7 +122,7 @@ const WRITTEN = columnSet<RunRow, RunRow>({
     { name: 'run_after', type: 'timestamptz', value: (run) => run.run_after },
     { name: 'queued_at', type: 'timestamptz', value: (run) => run.queued_at },
     { name: 'start_date', type: 'timestamptz', value: (run) => run.start_date },
-    // As it was written: jsonb would write numbers anew.
+    // `json` keeps the text as it was written; `jsonb` would change numbers.
     { name: 'conf', type: 'json', value: (run) => JSON.stringify(run.conf) },
     { name: 'triggered_by', type: 'text', value: (run) => run.triggered_by },
     { name: 'triggering_user_name', type: 'text', value: (run) => run.triggering_user_name },
@@ -136,7 +136,7 @@ const WRITTEN = columnSet<RunRow, RunRow>({
   ],
 });
 
-/** Fails when a DAG has a run of that id or that logical date. In the order of their ids. */
+/** Fails when a DAG has a run with one of these ids or logical dates. Returns the rows in the order of their ids. */
 export async function insertRuns(trx: SharedDb, runs: readonly RunRow[]): Promise<RunRow[]> {
   const { rows } = await fixedSql<RunRow>`
     insert into dag_runs (${WRITTEN.names}) overriding system value select * from ${WRITTEN.rows(runs)} returning *`.execute(
@@ -145,7 +145,7 @@ export async function insertRuns(trx: SharedDb, runs: readonly RunRow[]): Promis
   return rows.toSorted((a, b) => a.id - b.id);
 }
 
-/** Claimed with their run: they never were scheduled for anybody to see. */
+/** Inserts instances that are claimed with their run, so no other process sees them as scheduled. */
 export async function insertQueued(trx: SharedDb, queued: readonly QueuedInstance[]): Promise<void> {
   if (queued.length === 0) return;
   await fixedSql`
@@ -153,7 +153,7 @@ export async function insertQueued(trx: SharedDb, queued: readonly QueuedInstanc
     select k.*, greatest(clock_timestamp(), k.scheduled_at) from ${QUEUED_INSTANCES.rows(queued)}`.execute(trx);
 }
 
-/** Started with their run. */
+/** Inserts instances that are started with their run. */
 export async function insertStarted(trx: SharedDb, started: readonly StartedInstance[]): Promise<InstanceRow[]> {
   if (started.length === 0) return [];
   const { rows } = await fixedSql<InstanceRow>`

@@ -1,4 +1,4 @@
-/** Postgres' own notifications, between the processes of one control plane. */
+/** Notifications of Postgres between the processes of one control plane. */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 

@@ -1,4 +1,4 @@
-/** Runs that wait for a slot under max_active_runs. Runs of backfills have a limit of their own and are started with it. */
+/** Runs that wait for a slot under max_active_runs. A backfill starts its own runs, which have a limit of their own. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
@@ -7,8 +7,9 @@ import type { DagKey } from './dag-rows.ts';
 import type { RunRef } from './run-writes.ts';
 
 /**
- * Whether a queued run of the DAG would find a slot, as far as can be seen without its lock. A run or an end that cannot be
- * seen yet asks again itself when it can. Plan: index dag_runs_live, as many entries as the DAG has active runs.
+ * True when a queued run of the DAG would probably find a slot; checked without the lock. A run or an end that is not
+ * visible yet checks again after its commit. Query plan: index dag_runs_live, as many entries as the DAG has active
+ * runs.
  */
 export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagKey): Promise<boolean> {
   const { rows } = await sql`
@@ -23,7 +24,7 @@ export async function mayStartQueuedRuns(db: SharedDb, { tenantId, dagId }: DagK
   return rows.length > 0;
 }
 
-/** Locked, in the order in which they are due. Plan: index dag_runs_live, limited. */
+/** Locks queued runs in the order in which they are due. Query plan: index dag_runs_live, limited. */
 export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagKey, limit: number): Promise<RunRow[]> {
   const { rows } = await sql<RunRow>`
     select * from dag_runs where tenant_id = ${tenantId} and dag_id = ${dagId} and state = 'queued'
@@ -32,7 +33,9 @@ export async function lockQueuedRuns(trx: SharedDb, { tenantId, dagId }: DagKey,
   return rows;
 }
 
-/** Counted from what runs, never kept as a number. Runs of backfills count against their backfill instead. */
+/**
+ * Counts the running runs, which are never stored as a number. Runs of backfills count against their backfill instead.
+ */
 export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from dag_runs
@@ -40,7 +43,7 @@ export async function countRunning(trx: SharedDb, { tenantId, dagId }: DagKey): 
   return rows[0]?.count ?? 0;
 }
 
-/** DAGs with queued runs whose time has come: the process that should have started them may be gone. */
+/** Finds DAGs with queued runs whose time has come. The process that should have started them may be dead. */
 export async function findDagsWithQueuedRuns(db: Database): Promise<DagKey[]> {
   const { rows } = await sql<DagKey>`
       select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
@@ -51,7 +54,7 @@ export async function findDagsWithQueuedRuns(db: Database): Promise<DagKey[]> {
   return rows;
 }
 
-/** The instances of a run that have no state: of one whose tasks were cleared, those that are to be looked at again. */
+/** Returns the instances of a run that have no state. In a run whose tasks were cleared, they must be judged again. */
 export async function listStateless(
   trx: SharedDb,
   { tenantId, run }: RunRef,

@@ -1,6 +1,6 @@
 /**
- * What people change in runs: clearing, marking, deleting instances. To be called under the lock of the run's row, with the
- * instances locked after it, as everything that changes a run.
+ * What people change in runs: clearing, marking, deleting instances. As for every change of a run, the caller holds the
+ * lock of the run's row and has locked the instances after it.
  */
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
@@ -12,14 +12,17 @@ import { CLEARED_INSTANCES } from './instance-columns.ts';
 import type { ClearedInstance } from './instance-columns.ts';
 import type { RunRef } from './run-writes.ts';
 
-/** Instances of one run, by key. */
+/** The key of an instance within its run. */
 export type KeyInRun = { taskId: string; mapIndex: number };
 
 const keysOf = (ref: RunRef, keys: readonly KeyInRun[]) => sql`
   (select ${ref.tenantId}::uuid as tenant_id, ${ref.run}::bigint as run, k.* from
     unnest(${keys.map((key) => key.taskId)}::text[], ${keys.map((key) => key.mapIndex)}::int[]) as k(task_id, map_index))`;
 
-/** As if they had not been scheduled yet. The id is a new one: as in Airflow, it stands for a try, and the old one is over. */
+/**
+ * Resets instances as if they had not been scheduled. The id is new: as in Airflow, it identifies a try, and the old
+ * try is over.
+ */
 export async function resetInstances(trx: SharedDb, rows: readonly ClearedInstance[]): Promise<void> {
   if (rows.length === 0) return;
   await fixedSql`
@@ -32,7 +35,7 @@ export async function resetInstances(trx: SharedDb, rows: readonly ClearedInstan
     from ${CLEARED_INSTANCES.rows(rows)} where ${CLEARED_INSTANCES.sameKey}`.execute(trx);
 }
 
-/** To a state that a person chose. Its attempt, if it has one, has no say any more. */
+/** Sets a state that a person chose. Reports of the instance's attempt no longer count. */
 export async function markInstancesAs(
   trx: SharedDb,
   ref: RunRef,
@@ -61,7 +64,10 @@ export async function deleteInstances(trx: SharedDb, ref: RunRef, keys: readonly
   );
 }
 
-/** Values and rendered fields: they are of the try that is gone. An instance that is `cleared` keeps what its next try goes by. */
+/**
+ * Deletes XComs and rendered fields, which belong to the deleted try. A `cleared` instance keeps what its next try
+ * needs.
+ */
 export async function deleteOutputs(
   trx: SharedDb,
   ref: RunRef,
@@ -90,7 +96,10 @@ export async function deleteHistory(trx: SharedDb, ref: RunRef, keys: readonly K
 
 export type SourceRow = KeyInRun & Pick<InstanceRow, 'state' | 'skips'>;
 
-/** What the counters of an instance are made of: read, not locked, because a finished state changes only under the run's lock. */
+/**
+ * Reads the rows from which the counters of an instance are computed. It does not lock them, because a finished state
+ * changes only under the lock of the run.
+ */
 export async function readSources(trx: SharedDb, ref: RunRef, taskIds: readonly string[]): Promise<SourceRow[]> {
   if (taskIds.length === 0) return [];
   const { rows } = await sql<SourceRow>`
@@ -128,7 +137,7 @@ export async function writeRun(
     where tenant_id = ${run.tenant_id} and id = ${run.id}`.execute(trx);
 }
 
-/** What failed, or could not run because of a failure, of these tasks; locked. */
+/** Locks the instances of these tasks that failed, or could not run because of a failure. */
 export async function lockFailed(trx: SharedDb, ref: RunRef, taskIds: readonly string[]): Promise<InstanceRow[]> {
   if (taskIds.length === 0) return [];
   const { rows } = await sql<InstanceRow>`
@@ -139,7 +148,7 @@ export async function lockFailed(trx: SharedDb, ref: RunRef, taskIds: readonly s
   return rows;
 }
 
-/** Which tasks the run has instances of. */
+/** Returns the tasks of which the run has instances. */
 export async function listTaskIds(trx: SharedDb, ref: RunRef): Promise<string[]> {
   const { rows } = await sql<{ taskId: string }>`
     select distinct task_id as "taskId" from task_instances
@@ -149,7 +158,7 @@ export async function listTaskIds(trx: SharedDb, ref: RunRef): Promise<string[]>
 
 export type InstanceTries = KeyInRun & { state: string | null; tryNumber: number };
 
-/** All instances of the tasks, with the number of the try each is at. */
+/** Returns all instances of the tasks, with the number of their current try. */
 export async function readTries(trx: SharedDb, ref: RunRef, taskIds: readonly string[]): Promise<InstanceTries[]> {
   const { rows } = await sql<InstanceTries>`
     select task_id as "taskId", map_index as "mapIndex", state, try_number as "tryNumber" from task_instances
@@ -164,7 +173,7 @@ export async function requeueRun(trx: SharedDb, ref: RunRef): Promise<void> {
     where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
 }
 
-/** With its instances, values and history. Gives back the attempts that were under way. */
+/** Deletes the run with its instances, values and history. Returns the attempts that were active. */
 export async function deleteRunRow(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<string[]> {
   const { rows } = await sql<{ attempt: string }>`
     select attempt_id as attempt from task_instances

@@ -1,11 +1,11 @@
-/** What ends with a run, and which runs end because of the time. */
+/** Statements for the end of runs, and for runs that end because of the time. */
 import { sql } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRef } from './run-writes.ts';
 
-/** States of the tasks that decide a run; asked once, when nothing in the run is left to do. */
+/** Counts the states of the tasks that decide a run. Called once, when nothing in the run is left to do. */
 export async function countStates(
   trx: SharedDb,
   ref: RunRef,
@@ -18,7 +18,7 @@ export async function countStates(
   return rows;
 }
 
-/** The instances of a run that are with a worker, or on their way to one. */
+/** Returns the instances of a run that a worker has or is about to get. */
 export async function listActive(
   trx: SharedDb,
   ref: RunRef & { dagId: string },
@@ -30,7 +30,7 @@ export async function listActive(
   return rows;
 }
 
-/** The instances of a run that have not ended, or all of them. */
+/** Returns the instances of a run that have not ended, or all of them. */
 export async function listToEnd(
   trx: SharedDb,
   ref: RunRef,
@@ -44,7 +44,7 @@ export async function listToEnd(
   return rows;
 }
 
-/** Runs whose dagrun_timeout has passed. */
+/** Returns runs whose dagrun_timeout has passed. */
 export async function findTimedOutRuns(db: SharedDb): Promise<RunRef[]> {
   const { rows } = await sql<RunRef>`
     select tenant_id as "tenantId", id as run from dag_runs

@@ -1,9 +1,10 @@
 /**
- * The statements with which the scheduler reads and changes runs. Each takes a set, so that a batch of finished tasks costs
+ * The statements with which the scheduler reads and changes runs. Each takes a batch, so that many finished tasks cost
  * as many round trips as one. They serve all tenants: the tenant is part of every key.
  *
- * Lock order, everywhere: dags row, dag_runs rows by id, task_instances rows. Who holds the lock of the run takes rows of its
- * instances in any order; who does not never waits for one while holding another (`skip locked`, or one row alone).
+ * The lock order everywhere is: dags row, dag_runs rows by id, task_instances rows. A transaction with the lock of a
+ * run takes rows of its instances in any order. Any other transaction never waits for a row while it holds another
+ * (`skip locked`, or one row alone).
  */
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
@@ -14,10 +15,10 @@ import type { NewInstance, PlannedStart } from './instance-columns.ts';
 
 export type RunRef = { tenantId: string; run: number };
 
-/** Locked until the transaction ends; in the order of their ids, so that two batches never wait for each other in a circle. */
+/** Locks the runs until the transaction ends, in the order of their ids, so that two batches cannot deadlock. */
 export async function lockRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<RunRow[]> {
   if (refs.length === 0) return [];
-  // Plan: nested loop over the keys, primary key of dag_runs.
+  // Query plan: nested loop over the keys, primary key of dag_runs.
   const { rows } = await fixedSql<RunRow>`
     select r.* from dag_runs r
     join unnest(${refs.map((ref) => ref.tenantId)}::uuid[], ${refs.map((ref) => ref.run)}::bigint[]) as k(tenant_id, id)
@@ -28,13 +29,16 @@ export async function lockRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<
 
 export type InstancePick = RunRef & { taskId: string; /** Undefined: every instance of the task. */ mapIndex?: number };
 
-/** Locked like their runs: a claim or a start in another process waits, or is waited for. */
+/**
+ * Locks instances as runs are locked: a claim or a start in another process waits for this one, or this one waits for
+ * it.
+ */
 export async function lockInstances(trx: SharedDb, picks: readonly InstancePick[]): Promise<InstanceRow[]> {
   const exact = picks.filter((pick) => pick.mapIndex !== undefined);
   const whole = picks.filter((pick) => pick.mapIndex === undefined);
   const rows: InstanceRow[] = [];
   if (exact.length > 0) {
-    // Plan: nested loop over the keys, primary key of task_instances; below 0.1 ms for one.
+    // Query plan: nested loop over the keys, primary key of task_instances.
     const result = await fixedSql<InstanceRow>`
       select t.* from task_instances t
       join unnest(${exact.map((pick) => pick.tenantId)}::uuid[], ${exact.map((pick) => pick.run)}::bigint[],
@@ -78,14 +82,17 @@ const CHANGED_RUNS = columnSet<RunRow, RunChange>({
   ],
 });
 
-/** What the scheduler changes in runs and their instances, in one statement. The keys are those of the rows as stored. */
+/**
+ * Writes what the scheduler changes in runs and their instances, in one statement. The keys are those of the stored
+ * rows.
+ */
 export async function updateRunsAndInstances(
   trx: SharedDb,
   changes: readonly RunChange[],
   rows: readonly InstanceRow[],
 ): Promise<void> {
   if (changes.length === 0) return;
-  // Plan: two nested loops over the keys, primary keys. An empty set of instances updates none.
+  // Query plan: two nested loops over the keys, primary keys. An empty set of instances updates none.
   await fixedSql`
     with runs as (
       update dag_runs t set ${CHANGED_RUNS.assignments} from ${CHANGED_RUNS.rows(changes)} where ${CHANGED_RUNS.sameKey}
@@ -94,7 +101,7 @@ export async function updateRunsAndInstances(
     from ${CHANGED_INSTANCES.rows(rows)} where ${CHANGED_INSTANCES.sameKey}`.execute(trx);
 }
 
-/** The same with starts among the changes; answers with the rows of those, which run with the commit. */
+/** Writes changes and starts. Returns the rows of the starts, which run after the commit. */
 export async function updateAndStart(
   trx: SharedDb,
   changes: readonly RunChange[],
@@ -105,7 +112,7 @@ export async function updateAndStart(
     await updateRunsAndInstances(trx, changes, rows);
     return [];
   }
-  // One statement: each that changes this table looks at all its indexes first.
+  // One statement, because each statement that changes this table first looks at all its indexes.
   const all = [...rows.map((row) => ({ row })), ...starts.map(withStart)];
   const started = await fixedSql<InstanceRow>`
     with runs as (
@@ -119,7 +126,7 @@ export async function updateAndStart(
   return started.rows;
 }
 
-/** Keeps one statement's parameters within reason when a run has tens of thousands of instances. */
+/** Limits the parameters of one statement when a run has tens of thousands of instances. */
 const INSERTS_AT_ONCE = 5_000;
 
 export async function insertInstances(trx: SharedDb, all: readonly NewInstance[]): Promise<void> {

@@ -1,15 +1,15 @@
 /**
- * Slots: how many instances of a run (max_active_tasks) or of a task (max_active_tis_per_dag, _per_dagrun) may be under way at
- * a time. They are counted from the rows that hold one, never kept as numbers; what finds none is taken out of the claim's
- * sight until one is free again.
+ * Slots: how many instances of a run (max_active_tasks) or of a task (max_active_tis_per_dag, _per_dagrun) may be
+ * active at a time. They are counted from the rows that hold one, never stored as numbers. An instance that finds none
+ * is hidden from claims until one is free.
  */
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRef } from './run-writes.ts';
 
 /**
- * Lets the next scheduled instances of a run through, per pool: so many that max_active_tasks could be used up in each. The
- * claim holds the limit itself; this only keeps what it looks at small, however many instances the run has.
+ * Makes the next scheduled instances of a run claimable, per pool as many as could use up max_active_tasks. The claim
+ * enforces the limit itself; this only keeps its input small, however many instances the run has.
  */
 export async function admit(
   trx: SharedDb,
@@ -17,8 +17,8 @@ export async function admit(
   limits: { pools: readonly string[]; free: number },
 ): Promise<void> {
   if (limits.free <= 0) return;
-  // Plan: one index scan of task_instances_scheduled per pool, limited; the rows by where they lie. Joined by their key
-  // instead, the planner reads the whole run: 466 ms for one of 10,000 instances, and well below 1 ms this way.
+  // Query plan: one limited index scan of task_instances_scheduled per pool, then the rows by `ctid`. With a join by
+  // key, Postgres would read the whole run.
   await fixedSql`
     update task_instances t set claimable = true
     where t.ctid = any(array(
@@ -31,7 +31,7 @@ export async function admit(
     )) and t.state = 'scheduled' and not t.claimable`.execute(trx);
 }
 
-/** How many instances of the run hold a slot under max_active_tasks; one that waits for a person holds none. */
+/** Returns how many instances of the run hold a slot under max_active_tasks. A deferred instance holds none. */
 export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }): Promise<number> {
   const { rows } = await fixedSql<{ count: number }>`
     select count(*) as count from task_instances
@@ -41,8 +41,8 @@ export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }
 }
 
 /**
- * For whoever frees a slot of a task, and whoever takes an instance out of sight because there is none: each sees what the
- * other has done. Comes after the locks of runs.
+ * Serialises transactions that free a slot of a task and transactions that hide an instance because there is none, so
+ * that each sees the changes of the other. Comes after the locks of runs.
  */
 export async function lockTaskSlots(
   trx: SharedDb,
@@ -55,7 +55,7 @@ export async function lockTaskSlots(
     ) as k`.execute(trx);
 }
 
-/** How many instances of a task hold a slot, in one run or in all. */
+/** Returns how many instances of a task hold a slot, in one run or in all. */
 export async function countActiveOfTask(
   trx: SharedDb,
   task: { tenantId: string; dagId: string; taskId: string; run: number | null },
@@ -70,7 +70,9 @@ export async function countActiveOfTask(
 
 export type ActiveCount = { tenant_id: string; run: number; task_id: string; count: number };
 
-/** How many instances of each task of these runs hold a slot. Plan: index task_instances_active for each. */
+/**
+ * Returns how many instances of each task of these runs hold a slot. Query plan: index task_instances_active for each.
+ */
 export async function countActiveOfRuns(
   trx: SharedDb,
   runs: readonly { tenant_id: string; dag_id: string; run: number }[],
@@ -86,7 +88,7 @@ export async function countActiveOfRuns(
   return rows;
 }
 
-/** Waiting for a limit of the task that has room again: back among those the claim may take. */
+/** Makes instances claimable that waited for a limit of a task with free slots. */
 export async function releaseHeldBack(
   trx: SharedDb,
   input: { tenantId: string; dagId: string; taskIds: readonly string[]; waits: readonly string[]; limit: number },
@@ -106,25 +108,28 @@ export async function releaseHeldBack(
 }
 
 /*
- * Who may raise a count that a limit holds down. There is no lock of all claims: each limit has its own, and only those whose
- * count would rise take it.
+ * The locks for raising a count that a limit bounds. There is no lock of all claims: each limit has its own, and only a
+ * transaction that would raise its count takes it.
  *
- *   pool   slots of a pool that has a limit; taken first, waited for by a claim only, in the order of the keys
+ *   pool   slots of a pool that has a limit; taken first, only claims wait for it, in the order of the keys
  *   run    max_active_tasks and max_active_tis_per_dagrun, of runs that could reach them
  *   task   max_active_tis_per_dag
  *
- * What is counted under a lock is counted by a later statement, so that it sees what the last holder wrote. Nobody waits for
- * `run` and `task`: a claim leaves for the next time what another one is looking at. The end of an attempt that starts another
- * in its place raises nothing, and takes none of them (claim/hand-over.ts).
+ * A later statement counts what a lock protects, so that it sees the changes of the last holder. No transaction waits
+ * for `run` and `task`: a claim skips what another claim has locked. An end that starts another attempt in its place
+ * raises no count and takes no lock (claim/hand-over.ts).
  */
 
-/** First keys of advisory locks; any numbers that nothing else uses. */
+/** First keys of advisory locks: numbers that no other code uses. */
 const KINDS = { pool: 7_203_001, run: 7_203_002, task: 7_203_003 } as const;
 
 export type PoolKey = { tenant_id: string; pool: string };
 export const poolKey = ({ tenant_id: tenantId, pool }: PoolKey): string => `${tenantId}/${pool}`;
 
-/** Waits until nobody else fills the pools in which something could be claimed; answers with those. Holds nothing meanwhile but others of them. */
+/**
+ * Waits for the locks of the limited pools in which something could be claimed, and returns these pools. Meanwhile it
+ * holds only locks of other pools.
+ */
 export async function lockClaimablePools(trx: SharedDb): Promise<ReadonlySet<string>> {
   const { rows } = await fixedSql<{ name: string }>`
     select p.name, pg_advisory_xact_lock(${KINDS.pool}::int, p.key) from (
@@ -137,11 +142,14 @@ export async function lockClaimablePools(trx: SharedDb): Promise<ReadonlySet<str
   return new Set(rows.map(({ name }) => name));
 }
 
-/** Which of these pools nobody else fills; ours until the transaction ends. */
+/** Returns the pools whose locks were free. This transaction holds them until it ends. */
 export const tryPools = (trx: SharedDb, pools: readonly PoolKey[]): Promise<ReadonlySet<string>> =>
   tryLocks(trx, { pool: pools.map(poolKey) });
 
-/** Names of runs and tasks: any text that is the same everywhere. Answers with those that are ours until the transaction ends. */
+/**
+ * Names of runs and tasks are texts that every process builds alike. Returns the names whose locks this transaction now
+ * holds.
+ */
 export async function tryLocks(
   trx: SharedDb,
   wanted: Partial<Record<keyof typeof KINDS, readonly string[]>>,

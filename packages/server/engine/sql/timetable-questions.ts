@@ -1,4 +1,4 @@
-/** Questions about timetables of authors, in `callback_requests`: a worker answers them as it calls callbacks. */
+/** Questions about authors' timetables, in `callback_requests`. Workers answer them in the way they call callbacks. */
 import { sql } from 'kysely';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
@@ -18,7 +18,7 @@ export type TimetableQuestion =
   | { kind: 'manual'; run_after: string }
   | KeysQuestion;
 
-/** What the mappers at these places (-1: the default) make of these keys. */
+/** Asks what the mappers at these places (-1: the default) make of these keys. */
 export type KeysQuestion = { kind: 'keys'; keys: { mapper: number; key: string }[] };
 
 export type ManualAnswer = Interval & { run_id?: string };
@@ -47,7 +47,7 @@ export async function readQuestion(db: SharedDb, tenantId: string, id: string): 
 
 export type AnsweredQuestion = { question: TimetableQuestion; versionNumber: number };
 
-/** Undefined when it was answered before, or is nobody's question. */
+/** Returns undefined when the question was answered before, or does not exist. */
 export async function writeAnswer(
   trx: SharedDb,
   input: { tenantId: string; id: string; answer: unknown; problem: string | null },
@@ -61,12 +61,14 @@ export async function writeAnswer(
   return rows[0];
 }
 
-/** DAGs whose timetable is to be asked. The moment is moved on: a question that is lost is asked again then. */
+/**
+ * Takes DAGs whose timetable must be asked, and postpones their moment, so that a lost question is asked again then.
+ */
 export async function takeDagsToAsk(
   db: SharedDb,
   { now, again, limit }: { now: Moment; again: Moment; limit: number },
 ): Promise<DagKey[]> {
-  // Plan: index dags_timetable_ask from its start.
+  // Query plan: index dags_timetable_ask from its start.
   const { rows } = await sql<DagKey>`
     with due as (
       select d.tenant_id, d.dag_id from dags d
@@ -79,7 +81,7 @@ export async function takeDagsToAsk(
   return rows;
 }
 
-/** When the next question is due, counted from a moment on. */
+/** Returns when the next question is due after the given moment. */
 export async function nextQuestionAt(db: SharedDb, after: Moment): Promise<Moment | null> {
   const { rows } = await sql<{ at: Moment }>`
     select timetable_ask_at as at from dags where timetable_ask_at > ${after} and not is_stale
@@ -87,7 +89,7 @@ export async function nextQuestionAt(db: SharedDb, after: Moment): Promise<Momen
   return rows[0]?.at ?? null;
 }
 
-/** Those that nobody has answered: a new one takes their place. */
+/** Drops questions without an answer. A new question replaces them. */
 export async function dropOpenQuestions(trx: SharedDb, key: DagKey): Promise<void> {
   await sql`
     update callback_requests set state = 'failed'
@@ -113,7 +115,7 @@ export async function lockAskedDag(trx: SharedDb, key: DagKey): Promise<AskedDag
   return rows[0];
 }
 
-/** Unless it is to be asked at some moment anyway. */
+/** Schedules a question, unless one is scheduled already. */
 export async function askSoon(trx: SharedDb, key: DagKey, at: Moment): Promise<void> {
   await trx
     .updateTable('dags')
@@ -124,7 +126,7 @@ export async function askSoon(trx: SharedDb, key: DagKey, at: Moment): Promise<v
     .execute();
 }
 
-/** Null: no more questions; undefined: as it is. */
+/** `askAt` null: no more questions. `timetable` undefined: unchanged. */
 export async function setTimetable(
   trx: SharedDb,
   key: DagKey,
@@ -143,7 +145,7 @@ export async function setTimetable(
 
 const WARNING = 'timetable';
 
-/** What the timetable raised, for people to see; null when it has answered. */
+/** Stores the error of the timetable as a warning for people. Null after the timetable has answered. */
 export async function noteTimetableProblem(trx: SharedDb, key: DagKey, message: string | null): Promise<void> {
   await trx
     .deleteFrom('dag_warnings')

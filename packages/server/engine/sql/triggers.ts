@@ -1,22 +1,24 @@
 /**
- * Triggers: what deferred tasks wait for. A trigger of a task counts while its instance is deferred with the attempt that made
- * it; whoever changes the instance in any way has thereby taken the trigger away.
+ * Triggers: what deferred tasks wait for. A trigger of a task counts while its instance is deferred with the attempt
+ * that created it. Every change of the instance therefore removes the trigger.
  */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
 
-/** What a task waits for without a process, and how it goes on. Texts are JSON as the runtime encoded it, or sealed. */
+/**
+ * What a task waits for without a process, and how it continues. Texts are JSON as the runtime encoded it, or sealed.
+ */
 export type Deferral = {
   classPath: string;
   kwargs: string;
   nextMethod: string;
   nextKwargs: string;
   timeoutSeconds: number | null;
-  /** Decided by the engine: the moment at which it fires, with the event. */
+  /** For triggers that the engine decides: the moment at which it fires, with the event. */
   firesAt?: string | null;
   event?: string | null;
-  /** Decided by the engine: what other runs must come to. */
+  /** For triggers that the engine decides: the states that other runs must reach. */
   awaits?: Awaits | null;
 };
 
@@ -25,17 +27,17 @@ export type Awaits = {
   dagId: string;
   runIds: readonly string[] | null;
   logicalDates: readonly string[] | null;
-  /** Null: the runs themselves. None: all tasks. */
+  /** Null: the runs themselves. Empty: all tasks. */
   taskIds: readonly string[] | null;
   taskGroupId: string | null;
   allowed: readonly string[];
   skipped: readonly string[];
   failed: readonly string[];
-  /** Given back beside the states of the runs (JSON); null: the event says how they ended, in a word. */
+  /** Returned together with the states of the runs (JSON). Null: the event says in one word how they ended. */
   echo: string | null;
 };
 
-/** What runs are called where they are waited for. */
+/** The names of runs for tasks that wait for them. */
 export const nameOfRun = (runId: string): string => `id:${runId}`;
 export const nameOfDate = (logicalDate: string): string => `at:${logicalDate}`;
 export const awaitedNames = ({ runIds, logicalDates }: Pick<Awaits, 'runIds' | 'logicalDates'>): string[] =>
@@ -48,10 +50,10 @@ export type NewTrigger = {
   timeoutAt: string | null;
 };
 
-/** Of an instance that nothing has run of yet. */
+/** The trigger of an instance of which nothing has run. */
 export type NewStart = NewTrigger & { dueAt: string | null; firstPokeAt: string | null };
 
-/** One for each instance: what it waited for before is over. */
+/** Stores one trigger per instance and removes the trigger for which it waited before. */
 export async function replaceTriggers(trx: SharedDb, triggers: readonly NewTrigger[]): Promise<void> {
   if (triggers.length === 0) return;
   await Promise.all([
@@ -87,7 +89,10 @@ const rowOf = ({ row, versionNumber, deferral, timeoutAt }: NewTrigger) => ({
   }),
 });
 
-/** Behind the statements that write the instances, which may be new: those do not say what only an attempt has. Sent at once. */
+/**
+ * Stores what only an attempt has, which the inserts of new instances do not write. Send it after the statements that
+ * write the instances. It sends its statements before its first await.
+ */
 export async function insertStarts(trx: SharedDb, starts: readonly NewStart[]): Promise<void> {
   if (starts.length === 0) return;
   const rows = starts.map(({ row }) => row);
@@ -104,7 +109,7 @@ export async function insertStarts(trx: SharedDb, starts: readonly NewStart[]): 
 
 type InstanceKey = Pick<InstanceRow, 'tenant_id' | 'run' | 'task_id' | 'map_index'>;
 
-/** Plan: index triggers_of_instance. */
+/** Query plan: index triggers_of_instance. */
 export async function deleteTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]): Promise<void> {
   if (rows.length === 0) return;
   await sql`
@@ -115,7 +120,7 @@ export async function deleteTriggersOf(trx: SharedDb, rows: readonly InstanceKey
       and t.kind = 'task'`.execute(trx);
 }
 
-/** Of these instances. Plan: index triggers_of_instance. */
+/** Returns the triggers of these instances. Query plan: index triggers_of_instance. */
 export async function findTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]): Promise<TriggerRow[]> {
   if (rows.length === 0) return [];
   const found = await sql<TriggerRow>`
@@ -129,7 +134,7 @@ export async function findTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]
 
 export type TriggererRef = { tenantId: string; triggererId: string };
 
-/** Whether something still waits for the trigger. */
+/** True when something still waits for the trigger. */
 const isLive = sql`(t.kind <> 'task' or exists (
     select 1 from task_instances i
     where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
@@ -146,7 +151,7 @@ export type UnheldTrigger = {
   failures: number;
 };
 
-/** Nobody waits for them yet. Plan: index triggers_unheld, as many rows as are to be given out. */
+/** Finds triggers without a triggerer. Query plan: index triggers_unheld, as many rows as must be assigned. */
 export async function findUnheldTriggers(db: SharedDb, limit: number): Promise<UnheldTrigger[]> {
   const { rows } = await sql<UnheldTrigger>`
     select t.tenant_id as "tenantId", t.id, t.dag_id as "dagId", t.version_number as "versionNumber", t.class_path as "classPath",
@@ -159,7 +164,7 @@ export async function findUnheldTriggers(db: SharedDb, limit: number): Promise<U
   return rows;
 }
 
-/** DAGs whose runs somebody waits for. Plan: index triggers_awaiting, a row for each that waits. */
+/** Returns DAGs for whose runs a task waits. Query plan: index triggers_awaiting, one row per waiting task. */
 export async function listAwaitedDags(db: SharedDb): Promise<{ tenantId: string; dagId: string }[]> {
   const { rows } = await sql<{ tenantId: string; dagId: string }>`
     select distinct tenant_id as "tenantId", awaits_dag_id as "dagId" from triggers
@@ -167,7 +172,10 @@ export async function listAwaitedDags(db: SharedDb): Promise<{ tenantId: string;
   return rows;
 }
 
-/** Who waits for runs of the DAG; for those of these names only, if there are any. Plan: index triggers_awaiting. */
+/**
+ * Returns the triggers that wait for runs of the DAG; with `names`, only for these runs. Query plan: index
+ * triggers_awaiting.
+ */
 export async function findAwaiting(
   db: SharedDb,
   { tenantId, dagId, names }: { tenantId: string; dagId: string; names: readonly string[] | null },
@@ -181,7 +189,7 @@ export async function findAwaiting(
 
 type Holding = { tenantId: string; place: string; dagId: string; versionNumber: number; triggerIds: readonly number[] };
 
-/** The triggerer of the place, made when there is none, holds them from now on. */
+/** Leases the triggers to the triggerer of the place, which is created if there is none. */
 export async function holdTriggers(db: Database, input: Holding): Promise<{ triggererId: string; isNew: boolean }> {
   for (;;) {
     const held = await tryHold(db, input);
@@ -189,7 +197,7 @@ export async function holdTriggers(db: Database, input: Holding): Promise<{ trig
   }
 }
 
-/** Undefined when the triggerer of the place has left at this moment: the next one is there to be made. */
+/** Returns undefined when the triggerer of the place ends at this moment. The next call creates another one. */
 async function tryHold(db: Database, input: Holding): Promise<{ triggererId: string; isNew: boolean } | undefined> {
   const { tenantId, place } = input;
   return db.shared.transaction().execute(async (trx) => {
@@ -197,7 +205,7 @@ async function tryHold(db: Database, input: Holding): Promise<{ triggererId: str
       insert into triggerers (tenant_id, place, dag_id, version_number)
       values (${tenantId}, ${place}, ${input.dagId}, ${input.versionNumber})
       on conflict (tenant_id, place) do nothing returning id`.execute(trx);
-    // Locked: one that has nothing to do any more must not leave at this moment.
+    // Locked, because a triggerer without triggers must not end at this moment.
     const { rows } = await sql<{ id: string }>`
       select id from triggerers where tenant_id = ${tenantId} and place = ${place} for update`.execute(trx);
     const triggererId = rows[0]?.id;
@@ -210,7 +218,7 @@ async function tryHold(db: Database, input: Holding): Promise<{ triggererId: str
   });
 }
 
-/** What the triggerer holds and what is still waited for. Plan: index triggers_held. */
+/** Returns the triggers of the triggerer that are still awaited. Query plan: index triggers_held. */
 export async function listHeldTriggers(db: SharedDb, ref: TriggererRef): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     select t.id from triggers t
@@ -230,7 +238,7 @@ export async function readTriggers(db: Database, tenantId: string, ids: readonly
     .execute();
 }
 
-/** The trigger, when this triggerer holds it and it is still waited for. */
+/** Returns the trigger if this triggerer has its lease and something still waits for it. */
 export async function findHeldTrigger(
   db: SharedDb,
   ref: TriggererRef & { triggerId: number },
@@ -245,8 +253,8 @@ export async function findHeldTrigger(
 export type TriggerEvent = { tenantId: string; triggerId: number; triggererId: string | null; event: string };
 
 /**
- * Which of them count: not those that the triggerer does not hold any more, because another one does, or that have fired. Locked
- * in the order of their ids, as by who gives up a triggerer.
+ * Records events and returns the triggers that count. A trigger does not count when another triggerer has its lease
+ * now, or when it has fired. Locks rows in the order of their ids, like the transaction that gives up a triggerer.
  */
 export async function recordEvents(trx: SharedDb, events: readonly TriggerEvent[]): Promise<Set<number>> {
   if (events.length === 0) return new Set();
@@ -265,7 +273,7 @@ export async function recordEvents(trx: SharedDb, events: readonly TriggerEvent[
   return new Set(rows.map(({ id }) => id));
 }
 
-/** It has done what it was for. False when another one holds it. */
+/** Deletes a trigger after it has done its work. Returns false when another triggerer has its lease. */
 export async function deleteTrigger(db: SharedDb, ref: TriggererRef & { triggerId: number }): Promise<boolean> {
   const { numAffectedRows } = await sql`
     delete from triggers where tenant_id = ${ref.tenantId} and id = ${ref.triggerId}
@@ -273,7 +281,7 @@ export async function deleteTrigger(db: SharedDb, ref: TriggererRef & { triggerI
   return numAffectedRows === 1n;
 }
 
-/** It has begun, here. False when it is given up. */
+/** Records that the triggerer has started on this host. Returns false when it was given up. */
 export async function startTriggerer(db: Database, ref: TriggererRef, hostname: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update triggerers set started_at = coalesce(started_at, clock_timestamp()), hostname = ${hostname},
@@ -282,7 +290,7 @@ export async function startTriggerer(db: Database, ref: TriggererRef, hostname: 
   return numAffectedRows === 1n;
 }
 
-/** Renews the leases; those that are not answered with are given up. */
+/** Renews the leases. Returns the triggerers that were not given up. */
 export async function renewTriggerers(db: Database, refs: readonly TriggererRef[]): Promise<Set<string>> {
   if (refs.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
@@ -299,8 +307,8 @@ export async function isTriggererLive(db: Database, ref: TriggererRef): Promise<
 }
 
 /**
- * Gives the triggerer up: what it held is there for another. `hasFailed`: it ended by itself, and what it held may be why.
- * False when it was given up before.
+ * Gives up the triggerer, so that another one can lease its triggers. `hasFailed`: it ended unexpectedly, and its
+ * triggers may be the cause. Returns false when it was given up before.
  */
 export async function giveUpTriggerer(
   db: Database,
@@ -323,7 +331,7 @@ export async function giveUpTriggerer(
   });
 }
 
-/** True when it holds nothing that is waited for: then it is gone. */
+/** Removes a triggerer whose triggers nothing awaits. Returns true when it is removed. */
 export async function retireTriggerer(db: Database, ref: TriggererRef): Promise<boolean> {
   return db.shared.transaction().execute(async (trx) => {
     await sql`select 1 from triggerers where tenant_id = ${ref.tenantId} and id = ${ref.triggererId} for update`.execute(
@@ -338,7 +346,7 @@ export async function retireTriggerer(db: Database, ref: TriggererRef): Promise<
   });
 }
 
-/** Triggerers that were not heard of for that long. A handful of rows. */
+/** Finds triggerers without heartbeats for this time. A handful of rows. */
 export async function findSilentTriggerers(db: Database, leaseMs: number): Promise<TriggererRef[]> {
   const { rows } = await sql<TriggererRef>`
     select tenant_id as "tenantId", id as "triggererId" from triggerers
@@ -346,7 +354,10 @@ export async function findSilentTriggerers(db: Database, leaseMs: number): Promi
   return rows;
 }
 
-/** Triggers of tasks that wait for them no more, or whose try has ended. Plan: triggers, a row for each that is deferred. */
+/**
+ * Deletes triggers of tasks that no longer wait for them, or whose try has ended. Query plan: triggers, one row per
+ * deferred task.
+ */
 export async function deleteForgottenTriggers(db: Database): Promise<void> {
   await sql`
     delete from triggers t where t.kind = 'task' and not exists (

@@ -1,4 +1,4 @@
-/** Tries that are over, kept in `task_instance_history` as the instance stands now. */
+/** Tries that are over, copied to `task_instance_history` from the row of the instance. */
 import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql, fixedText } from '../../db/fixed-sql.ts';
@@ -7,7 +7,7 @@ import type { InstancePick } from './run-writes.ts';
 
 type HistoryColumn = Exclude<keyof TenantTables['task_instance_history'], 'duration'>;
 
-/** What is kept of an instance `t`, as an expression over its row; `true`: the column as it is. */
+/** What is copied from an instance `t`, as an expression over its row. `true`: the column as it is. */
 const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
   tenant_id: true,
   run: true,
@@ -16,7 +16,7 @@ const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
   try_number: true,
   id: true,
   dag_id: true,
-  // A try that did not end by itself counts as failed.
+  // A try that was ended from outside counts as failed.
   state: `case when t.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then t.state else 'failed' end`,
   max_tries: true,
   attempt_id: true,
@@ -60,7 +60,7 @@ const instancesOf = (picks: readonly InstancePick[]) => fixedSql`
       as k(tenant_id, run, task_id, map_index)
       on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index`;
 
-/** The try that is over. */
+/** Copies the tries that are over. */
 export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
   if (picks.length === 0) return;
   await fixedSql`
@@ -73,8 +73,8 @@ export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): 
 }
 
 /**
- * Of instances that are cleared: the tries that have run. One that is not over ends here. A try that was kept before (it
- * waited for its retry) stays as it is.
+ * Copies the tries of cleared instances that have run. A try that has not ended ends now. A try that was copied before,
+ * while it waited for its retry, stays as it is.
  */
 export async function keepClearedTries(trx: SharedDb, picks: readonly InstancePick[]): Promise<void> {
   if (picks.length === 0) return;

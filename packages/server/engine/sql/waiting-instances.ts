@@ -1,4 +1,4 @@
-/** Instances that wait for something outside of their run: a time, their past, a limit of their task, a paused DAG. */
+/** Instances that wait for something outside their run: a time, their past, a limit of their task, a paused DAG. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { DagKey } from './dag-rows.ts';
@@ -7,7 +7,7 @@ import type { RunRef } from './run-writes.ts';
 
 export type DueInstance = RunRef & { taskId: string; mapIndex: number };
 
-/** Retries, rescheduled sensors, questions that expire. Plan: index task_instances_due. */
+/** Finds retries, rescheduled sensors and questions that are due. Query plan: index task_instances_due. */
 export async function findDueInstances(db: Database, limit: number): Promise<DueInstance[]> {
   const { rows } = await sql<DueInstance>`
     select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex" from task_instances
@@ -22,7 +22,7 @@ export async function nextDueAt(db: Database): Promise<string | null> {
   return rows[0]?.at ?? null;
 }
 
-/** depends_on_past: those of the run that wait for the run before. */
+/** depends_on_past: returns the instances of the run that wait for the run before. */
 export async function listWaitingForPast(trx: SharedDb, ref: RunRef): Promise<KeyInRun[]> {
   const { rows } = await sql<KeyInRun>`
     select task_id as "taskId", map_index as "mapIndex" from task_instances
@@ -31,10 +31,9 @@ export async function listWaitingForPast(trx: SharedDb, ref: RunRef): Promise<Ke
 }
 
 /**
- * Runs that wait for a past that is behind them, because the process that should have looked is gone, or because the past
- * ended while the run was being started and was not yet to be seen.
- * Plan: index task_instances_waiting, then the run and the one before it by their keys. Those whose past has failed are
- * not given, however many wait for it.
+ * Finds runs that wait for a past that has ended. Either the process that should have checked is dead, or the past
+ * ended while the run was being started and was not visible yet. Query plan: index task_instances_waiting, then the run
+ * and the one before it by their keys. Runs whose past has failed are not returned, however many instances wait for it.
  */
 export async function findForgottenPasts(db: Database): Promise<RunRef[]> {
   const { rows } = await sql<RunRef>`
@@ -55,8 +54,8 @@ export async function findForgottenPasts(db: Database): Promise<RunRef[]> {
 }
 
 /**
- * The safety net under the limits of tasks: a slot that came free in the moment in which an instance was taken out of sight
- * is noticed here. A few of each task go back in sight; the claim judges them anew. Answers how many.
+ * The safety net for limits of tasks: finds slots that became free while an instance was being hidden. A few instances
+ * of each task become claimable, and the claim judges them again. Returns their number.
  */
 export async function releaseForgotten(db: Database): Promise<number> {
   const { rows } = await sql<{ run: number }>`
@@ -78,7 +77,7 @@ export async function releaseForgotten(db: Database): Promise<number> {
   return rows.length;
 }
 
-/** The runs in which instances wait because their DAG is paused. */
+/** Returns the runs in which instances wait because their DAG is paused. */
 export async function listRunsWaitingForUnpause(trx: SharedDb, dag: DagKey): Promise<number[]> {
   const { rows } = await sql<{ run: number }>`
     select distinct run from task_instances
@@ -95,7 +94,7 @@ export async function releaseUnpaused(trx: SharedDb, dag: DagKey, runs: readonly
       and state = 'scheduled' and waits = 'paused'`.execute(trx);
 }
 
-/** max_consecutive_failed_dag_runs: a DAG that fails again and again is paused. */
+/** max_consecutive_failed_dag_runs: pauses a DAG after this many failed runs in a row. */
 export async function pauseAfterFailures(db: Database, { tenantId, dagId }: DagKey): Promise<void> {
   await sql`
     update dags d set is_paused = true

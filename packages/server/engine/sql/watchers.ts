@@ -1,4 +1,4 @@
-/** Triggers of asset watchers: one for all watchers that are equal, while a DAG that is neither paused nor gone wants it. */
+/** Triggers of asset watchers: one for all equal watchers, while a DAG that is neither paused nor stale needs it. */
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 
@@ -8,7 +8,7 @@ const wanted = sql`
     where not d.is_paused and not d.is_stale
     order by w.tenant_id, w.hash, w.dag_id`;
 
-/** True when something has changed. Plan: the watchers of all DAGs, a handful. */
+/** Returns true when something has changed. Query plan: the watchers of all DAGs, a handful. */
 export async function reconcileWatchers(db: Database): Promise<boolean> {
   const made = await sql`
     insert into triggers (tenant_id, kind, dag_id, version_number, hash, class_path, kwargs)
@@ -23,8 +23,8 @@ export async function reconcileWatchers(db: Database): Promise<boolean> {
 }
 
 /**
- * Takes the word of the triggerer that holds the trigger; `word` is the same when it is said again. False: it was said before,
- * or the triggerer holds the trigger no more.
+ * Records an event of the triggerer that has the lease of the trigger. `word` identifies the event, so a repeated
+ * report has the same one. Returns false for a repeated report, or when the triggerer no longer has the lease.
  */
 export async function takeWatcherEvent(
   trx: SharedDb,

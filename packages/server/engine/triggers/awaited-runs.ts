@@ -1,13 +1,13 @@
 /**
- * Who waits for runs of other DAGs, or for tasks in them, goes on when those have ended, decided here and by no process that
- * looks again and again:
+ * Resumes tasks that wait for runs of other DAGs, or for tasks in them, without polling:
  *
- *   a run or a task ends ─▶ after the commit: does somebody wait for a run of that DAG? ─▶ who waits for this one is decided
- *   somebody begins to wait ─▶ after the commit: is it decided already?
+ *   a run or a task ends ─▶ after the commit: does a task wait for a run of that DAG? ─▶ the tasks that wait for it are decided
+ *   a task starts waiting ─▶ after the commit: has the run ended already?
  *
- * Both look after their own commit, so one of the two sees the other. Which DAGs are waited for is kept here, so that the end of
- * a task asks nothing when nobody waits; another process that begins to wait tells it (`refresh`). What nobody has told, because
- * a process died or may not write triggers, is found at the pace of the recovery (`lookAround`).
+ * Both sides check after their own commit, so at least one of them sees the other. This process remembers which DAGs
+ * are awaited, so that the end of a task needs no query when nothing waits. Another process with a new waiting task
+ * notifies it (`refresh`). The recovery finds what was not notified (`lookAround`), because a process died or may not
+ * write triggers.
  */
 import { MAX_RUNS, MAX_STATES, readExternalStates } from '../../db/dag-runs/external-states.ts';
 import type { Database } from '../../db/database.ts';
@@ -22,17 +22,17 @@ import type { Awaits } from '../sql/triggers.ts';
 import { awaitedTasks, decide } from './decide-awaited.ts';
 
 export type AwaitedRuns = {
-  /** They have ended, or tasks in them have. */
+  /** Called for runs that have ended, or in which tasks have. */
   moved(runs: readonly NamedRuns[]): void;
-  /** Somebody waits for them from now on. */
+  /** Called for runs for which a task starts waiting. */
   awaited(runs: readonly NamedRuns[]): void;
-  /** Another process may have begun to wait. */
+  /** Called when tasks of another process may have started waiting. */
   refresh(): Promise<void>;
-  /** Everybody who waits is looked at. */
+  /** Checks all waiting tasks. */
   lookAround(): Promise<void>;
 };
 
-/** Questions that are answered together. */
+/** Waiting tasks that are decided together. */
 const AT_ONCE = 100;
 
 const keyOf = ({ tenantId, dagId }: DagKey): string => `${tenantId}/${dagId}`;
@@ -41,12 +41,12 @@ export function createAwaitedRuns(options: {
   db: Database;
   graphs: DagGraphs;
   background: BackgroundTasks;
-  /** The trigger has its event. */
+  /** Called when a trigger has its event. */
   fire: (trigger: TriggerRow, event: string) => Promise<unknown>;
 }): AwaitedRuns {
   const { db, graphs, background, fire } = options;
   let known = new Set<string>();
-  /** Begun to be waited for here while `known` was being read. */
+  /** DAGs that became awaited in this process while `known` was being read. */
   const added = new Set<string>();
   let learning: Promise<unknown> = Promise.resolve();
 
@@ -71,7 +71,7 @@ export function createAwaitedRuns(options: {
     const asked = together(questions);
     const names = (asked.runIds ?? asked.logicalDates ?? []).length;
     const states = await readExternalStates(db.tenant(dag.tenantId), { ...dag, ...asked });
-    // More than is read at once: what is left out must not be taken for missing.
+    // There are more states than one query reads. A state that is left out must not count as missing.
     if ((states.length >= MAX_STATES || names > MAX_RUNS) && questions.length > 1) {
       for (const question of questions) await answer(dag, [question]);
       return;
@@ -84,7 +84,10 @@ export function createAwaitedRuns(options: {
     );
   }
 
-  /** One after another: an older answer must not come after a newer one. Those that are new here. */
+  /**
+   * Reads the awaited DAGs, one read after another, because an older answer must not replace a newer one. Returns those
+   * that are new to this process.
+   */
   function learn(): Promise<DagKey[]> {
     const learned = learning.then(readAwaited);
     learning = learned.catch(() => {});
@@ -127,7 +130,7 @@ export function createAwaitedRuns(options: {
 
 type Question = { trigger: TriggerRow; awaits: Awaits; tasks: ReturnType<typeof awaitedTasks> };
 
-/** Those of one kind can be read with one statement. */
+/** Questions of one kind can be read with one statement. */
 const kindOf = ({ awaits, tasks }: Question): string =>
   `${awaits.runIds === null ? 'dates' : 'ids'} ${typeof tasks === 'object' ? 'tasks' : (tasks ?? 'runs')}`;
 

@@ -1,9 +1,12 @@
-/** What the states of other runs mean for who waits for them, as ExternalTaskSensor and TriggerDagRunOperator count. Pure. */
+/**
+ * Decides what the states of other runs mean for a waiting task, by the rules of ExternalTaskSensor and
+ * TriggerDagRunOperator. Pure.
+ */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { ExternalState } from '../../db/dag-runs/external-states.ts';
 import type { Awaits } from '../sql/triggers.ts';
 
-/** Undefined: the states of the runs themselves. */
+/** Returns the tasks whose states matter. Undefined: the states of the runs themselves. */
 export function awaitedTasks(awaits: Awaits, spec: CompiledSpec | undefined): readonly string[] | 'all' | undefined {
   if (awaits.taskGroupId !== null) return spec ? tasksInGroup(spec, awaits.taskGroupId) : [];
   if (awaits.taskIds === null) return undefined;
@@ -16,7 +19,7 @@ function tasksInGroup(spec: CompiledSpec, groupId: string): string[] {
   return spec.tasks.filter((task) => isWithin(task.group_id)).map((task) => task.task_id);
 }
 
-/** The event; undefined: it is not decided yet. `states` may be of more than what is waited for. */
+/** Returns the event, or undefined while it is not decided. `states` may contain more than what is awaited. */
 export function decide(
   awaits: Awaits,
   tasks: readonly string[] | 'all' | undefined,

@@ -1,6 +1,6 @@
 /**
- * What triggerers ask and tell. Everything a triggerer says is fenced by its id: one that was given up holds no trigger, is told
- * of none, and fires none. Every call may be made again.
+ * The requests and reports of triggerers. Every call is fenced by the triggerer's id: a triggerer that was given up has
+ * no lease of a trigger, gets none, and fires none. Every call may be repeated.
  */
 import type { Database } from '../../db/database.ts';
 import type { TriggerRow } from '../../db/schema.ts';
@@ -30,29 +30,35 @@ import type { TriggererRef, UnheldTrigger } from '../sql/triggers.ts';
 
 export type HeldTriggerRef = TriggererRef & { triggerId: number };
 
-/** `isOver`: there is nothing left for this triggerer, or it was given up. */
+/** `isOver`: nothing is left for this triggerer, or it was given up. */
 export type TriggererOrders = { start: TriggerRow[]; cancel: number[]; isOver: boolean };
 
 export type TriggerReports = {
-  /** False: it was given up before it began. */
+  /** Returns false when it was given up before it started. */
   start(ref: TriggererRef, hostname: string): Promise<boolean>;
-  /** What has changed against what it knows; waits for a change, and answers with none after a while. */
+  /**
+   * Waits until the triggers differ from the `known` ones, and returns the difference. After a while it returns an
+   * empty one.
+   */
   next(ref: TriggererRef, known: readonly number[]): Promise<TriggererOrders>;
-  /** The trigger, while this triggerer holds it and somebody waits for it. */
+  /** Returns the trigger while this triggerer has its lease and something waits for it. */
   find(ref: HeldTriggerRef): Promise<TriggerRow | undefined>;
-  /** False: it does not hold the trigger any more. `word`: the same when it is told again. */
+  /**
+   * Returns false when it no longer has the lease of the trigger. `word`: identifies the event; a repeated call has the
+   * same one.
+   */
   fire(ref: HeldTriggerRef, event: string, word: string): Promise<boolean>;
-  /** Which of them go on. */
+  /** Returns the triggerers that continue. */
   renew(refs: readonly TriggererRef[]): Promise<Set<string>>;
   isLive(ref: TriggererRef): Promise<boolean>;
   ended(ref: TriggererRef, how: { hasFailed: boolean; text?: string }): Promise<void>;
 };
 
-/** Below the deadline of a call. Who has had nothing to do for so long leaves. */
+/** Shorter than the deadline of a call. A triggerer that had nothing to do for this time ends. */
 const LONGEST_WAIT_MS = 20_000;
 /** Events in one transaction. */
 const RESUMED_AT_ONCE = 200;
-/** What comes together is told together. */
+/** Changes within this time are reported together. */
 const TOGETHER_MS = 20;
 
 export type TriggerFeed = { wake(): void; close(): void } & Pick<TriggerReports, 'next'>;
@@ -94,7 +100,7 @@ export function createTriggerFeed({ db }: { db: Database }): TriggerFeed {
       const ids = new Set(known);
       const until = performance.now() + LONGEST_WAIT_MS;
       for (;;) {
-        // Listened for before it is looked: a change between the two must not be missed.
+        // Subscribes before it looks, so that it cannot miss a change between the two.
         const next = change(Math.max(1, until - performance.now()));
         const orders = await look(ref, ids).catch((error: unknown) => {
           next.forget();
@@ -125,12 +131,15 @@ export function createTriggerReports(options: {
   activity: Activity;
 }): TriggerReports & {
   fail(trigger: UnheldTrigger, text: string): Promise<void>;
-  /** Nobody holds it: the engine has decided it. */
+  /** Fires a trigger without a triggerer, because the engine has decided it. */
   decided(trigger: TriggerRow, event: string): Promise<boolean>;
 } {
   const { db, graphs, feed, onEffects, activity } = options;
 
-  /** What comes together goes on together: each by itself would wait for the lock of the same run, and claims with it. */
+  /**
+   * Resumes events in batches. Single ones would wait for the lock of the same run, and would make claims wait with
+   * them.
+   */
   const resumptions = createBatches<Resumption, boolean>({ run: resume, atMost: RESUMED_AT_ONCE, activity });
 
   async function resume(batch: readonly Resumption[]): Promise<readonly boolean[]> {
@@ -152,21 +161,21 @@ export function createTriggerReports(options: {
     const instance = { tenantId, run, taskId, mapIndex, attemptId };
     const outcome = endingOf(event);
     if (outcome) {
-      // With its planning and its values, as the end of an attempt: the fence is the attempt that waits.
+      // Ends the task like an attempt, with its planning and values. The id of the waiting attempt fences it.
       await options.finish({ ref: instance, outcome, byTrigger: true });
       return true;
     }
     return resumptions.add({ instance, event: { tenantId, triggerId, triggererId, event } });
   }
 
-  /** An event of every asset whose watcher the trigger is; who waits for them is due at once. */
+  /** Records an event for every asset that the trigger watches. The DAGs that wait for these assets are due at once. */
   async function recordWatched(
     trigger: TriggerRow,
     ref: HeldTriggerRef,
     { event, word }: { event: string; word: string },
   ): Promise<boolean> {
     const { error, payload } = parseExact(event) as { error?: unknown; payload?: unknown };
-    if (error !== undefined) return true; // it is in the log of the triggerer; the trigger is begun anew
+    if (error !== undefined) return true; // the triggerer has logged the error, and the trigger is started again
     const isTaken = await db.shared.transaction().execute(async (trx) => {
       if (!(await takeWatcherEvent(trx, ref, word))) return false;
       const assets = await findWatchedAssets(trx, { tenantId: ref.tenantId, hash: trigger.hash ?? '' });

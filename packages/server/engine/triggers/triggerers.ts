@@ -1,13 +1,14 @@
 /**
- * Who waits for triggers: one process per place, started when there is something to wait for, given up when it is not heard of.
+ * Triggerers wait for triggers: one process per place, started when there is something to wait for, given up when its
+ * lease expires.
  *
- *   a task defers ─▶ its trigger is given to the triggerer of its place ─▶ the triggerer is told (triggerer-feed.ts)
- *                        └─ there is none: it is made, and the executor starts it like an attempt
- *   it ends, or is lost, or its lease runs out ─▶ what it held is given to the next one
- *   nothing is left to wait for ─▶ it leaves
+ *   a task defers ─▶ its trigger is leased to the triggerer of its place ─▶ the triggerer is notified (trigger-reports.ts)
+ *                        └─ there is none: it is created, and the executor starts it like an attempt
+ *   it ends, or is lost, or its lease expires ─▶ its triggers are leased to the next one
+ *   nothing is left to wait for ─▶ it ends
  *
- * A process that ends by itself again and again takes what it holds with it: after some failures the triggers fail, and their
- * tasks are told.
+ * The triggers of a process that ends repeatedly may be the cause. After some failures these triggers fail, and their
+ * tasks get the error.
  */
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Database } from '../../db/database.ts';
@@ -28,15 +29,15 @@ import { reconcileWatchers } from '../sql/watchers.ts';
 import { placeOf } from './places.ts';
 
 export type Triggerers = {
-  /** Something may wait for a trigger that nobody holds. */
+  /** Called when there may be a trigger without a triggerer. */
   assign(): void;
-  /** The process ended, or could not start. */
+  /** Called when the process ended, or could not start. */
   ended(ref: TriggererRef, how: { hasFailed: boolean; text?: string }): Promise<void>;
-  /** Watchers of new versions, and what a dead process has left lying. */
+  /** Finds watchers of new versions, and what a dead process left behind. */
   lookAround(): Promise<void>;
-  /** Gives up those that were silent for a lease. */
+  /** Gives up triggerers whose lease has expired. */
   findLost(): Promise<void>;
-  /** None is started any more. */
+  /** Starts no more triggerers. */
   stop(): void;
 };
 
@@ -51,9 +52,9 @@ export function createTriggerers(options: {
   leaseMs: number;
   background: BackgroundTasks;
   activity: Activity;
-  /** What triggerers hold has changed. */
+  /** Called when the triggers of triggerers have changed. */
   onHeld: () => void;
-  /** The triggers cannot be waited for: their tasks must hear why. */
+  /** Fails triggers for which no process can wait. Their tasks get the text. */
   failTriggers: (triggers: readonly UnheldTrigger[], text: string) => Promise<void>;
   log: { warn(details: object, message: string): void };
 }): Triggerers {
@@ -64,7 +65,7 @@ export function createTriggerers(options: {
   let isStopped = false;
   let lastFailure = 'the triggerer could not be started';
 
-  /** One at a time; a call while one runs is one more afterwards. */
+  /** Runs once at a time. A call while it runs leads to one more run. */
   function assign(): void {
     isWanted = true;
     if (isStopped || isRunning) return;
@@ -121,7 +122,7 @@ export function createTriggerers(options: {
     if (how.hasFailed)
       log.warn({ triggerer: ref.triggererId, why: how.text }, 'a triggerer has ended: it is started again');
     else pauses.reset();
-    // One that cannot start must not be started in a circle; what it held waits as long.
+    // A triggerer that cannot start must not be restarted in a loop. Its triggers wait for the same pause.
     if (how.hasFailed) setTimeout(assign, pauses.next()).unref();
     else activity.after(0, assign);
   }
