@@ -1,16 +1,17 @@
 /**
- * The header in which the command line names the command that it runs, for one entry of the audit log per command, as Airflow
- * writes them (`cli_<function>`). What it says is a claim: who ran the command is whoever the request is authenticated as.
+ * The header in which the command line names the command that it runs. The audit log gets one entry per command from
+ * it, as Airflow writes them (`cli_<function>`). The header is only a claim. The authenticated caller of the request is
+ * the one who ran the command.
  */
 export const COMMAND_HEADER = 'x-svc-command';
 
 export type AnnouncedCommand = {
-  /** `cli_` and a function, by Airflow's name where it has the command. */
+  /** `cli_` and a function name: Airflow's name if Airflow has the command. */
   event: string;
   hostName: string;
-  /** The user of the machine. */
+  /** The user of the client's operating system. */
   systemUser: string;
-  /** A list as Python writes it, with secrets masked. */
+  /** The command as a list in Python notation, with secrets masked. */
   fullCommand: string;
   dagId?: string;
 };
@@ -19,10 +20,13 @@ const EVENT = /^cli_[a-z0-9_]{1,60}$/;
 const MAX_NAME = 255;
 const MAX_DAG_ID = 250;
 const MAX_COMMAND = 1_000;
-/** The longest one of three bytes a character, in base64. Proxies take 8 KiB at least. */
+/** The longest header: three bytes per character, in base64. Proxies accept at least 8 KiB. */
 const MAX_HEADER = 7_500;
 
-/** A longer command is cut, and control characters, which JSON would make longer, are replaced. */
+/**
+ * Encodes a command for the header. Long commands are cut. Control characters are replaced, because JSON would make
+ * them longer.
+ */
 export function encodeCommand(command: AnnouncedCommand): string {
   const { event, hostName, systemUser, fullCommand, dagId } = command;
   const fitting = {
@@ -38,7 +42,7 @@ export function encodeCommand(command: AnnouncedCommand): string {
 const cut = (text: string, length: number): string =>
   (text.length > length ? `${text.slice(0, length - 1)}…` : text).toWellFormed().replaceAll(/\p{Cc}/gu, '\uFFFD');
 
-/** Undefined for anything that `encodeCommand` does not write. */
+/** Returns undefined for a header that `encodeCommand` did not write. */
 export function decodeCommand(header: unknown): AnnouncedCommand | undefined {
   if (typeof header !== 'string' || header.length > MAX_HEADER) return undefined;
   const value = parse(Buffer.from(header, 'base64url').toString('utf8'));

@@ -1,14 +1,14 @@
-/** Pauses between tries of the same thing: each twice as long as the one before, up to a limit. */
+/** Exponential backoff: each pause is twice as long as the previous one, up to a limit. */
 export type Backoff = {
-  /** How long to wait before the next try, in milliseconds. */
+  /** Returns the pause before the next try in milliseconds. */
   next(): number;
-  /** It worked: the next failure is a first one. */
+  /** Call this after a success, so that the next failure starts with the first pause. */
   reset(): void;
 };
 
 /**
- * `spread` gives pauses between half and all of that length: those who lost the same server at the same moment must not come
- * back as one.
+ * With `spread`, a pause has a random length between half of its length and all of it. Clients that lost the same
+ * server at the same moment then do not all come back at once.
  */
 export function createBackoff(input: { firstMs: number; longestMs: number; spread?: boolean }): Backoff {
   const { firstMs, longestMs, spread = false } = input;

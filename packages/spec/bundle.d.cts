@@ -1,4 +1,4 @@
-/** See bundle.cjs: loaded before TypeScript can be, so its types are here. */
+/** Types of bundle.cjs, which is loaded before Node can load TypeScript. */
 export const BUNDLES: string;
 export const CURRENT: string;
 export const INSTALLED: string;

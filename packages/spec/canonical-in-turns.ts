@@ -1,11 +1,11 @@
 /**
- * The canonical text of large values (canonical.ts), made without holding up the event loop: parts of a bounded size one by one,
- * and others get their turn in between. The spec of a DAG with 10,000 tasks takes 0.4 s.
+ * Makes the canonical text of large values (canonical.ts) without blocking the event loop. It writes parts of a bounded
+ * size, and other work runs between them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { canonicalJson } from './canonical.ts';
 
-/** Values that are written in one turn. */
+/** Number of values that are written in one turn. */
 const PART = 5_000;
 
 export async function canonicalJsonInTurns(value: unknown, options: { part?: number } = {}): Promise<string> {
@@ -50,7 +50,7 @@ export async function canonicalJsonInTurns(value: unknown, options: { part?: num
   return pieces.join('');
 }
 
-/** How many values there are in it, or the limit when there are more. */
+/** Counts the values inside a value, and stops at the limit. */
 function countValues(value: unknown, limit: number): number {
   const pending: unknown[] = [value];
   let count = 0;

@@ -1,8 +1,9 @@
-// One text per value: the bytes that are hashed, stored and compared (RFC 8785, but for the digits of authors' numbers).
+// The canonical text of a value: the bytes that are hashed, stored and compared. It follows RFC 8785, except that
+// numbers of authors keep their digits.
 //
-// Keys sorted by UTF-16 code units, no spaces, numbers and strings as JSON.stringify writes them; a number that was read
-// with its digits is written with them: 1.0 is not 1 to Python. The compiler (python/svc_runtime/compile/canonical.py)
-// produces the same bytes; canonical.test.ts holds the two together.
+// Keys are sorted by UTF-16 code units, and there are no spaces. Numbers and strings are written as JSON.stringify
+// writes them. A number that was read with its digits is written with them, because 1.0 and 1 differ in Python. The
+// compiler (python/svc_runtime/compile/canonical.py) produces the same bytes, and canonical.test.ts compares the two.
 
 import { createHash } from 'node:crypto';
 import { isRawNumber } from './exact-json.ts';
@@ -18,7 +19,8 @@ export function canonicalJson(value: unknown): string {
 
 function canonicalNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`${value} has no JSON form`);
-  // A large integer is exact here: one that a number cannot hold is read as a raw one (exact-json.ts).
+  // Large integers are exact here. An integer that a JavaScript number cannot represent is a raw number
+  // (exact-json.ts).
   return JSON.stringify(value);
 }
 
@@ -32,6 +34,6 @@ function canonicalObject(value: Record<string, unknown>): string {
 
 export const canonicalBytes = (value: unknown): Uint8Array => new TextEncoder().encode(canonicalJson(value));
 
-/** Lower-case hex sha256 of the canonical bytes: the identity of a compiled spec. */
+/** Returns the lower-case hex sha256 of the canonical bytes, which identifies a compiled spec. */
 export const canonicalHash = (value: unknown): string =>
   createHash('sha256').update(canonicalJson(value)).digest('hex');

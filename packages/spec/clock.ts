@@ -1,25 +1,25 @@
 /**
- * Now, in UTC, to the microsecond, and within a process never earlier than what it said before.
+ * The current time in UTC with microseconds. Within a process it never goes backward.
  *
- * The wall clock has milliseconds only, and may be set while we run; the steady clock has microseconds and knows no date. So
- * the wall clock is read once, the steady clock counts on from there, and the two are compared at each call: when they have
- * come apart by more than a tick of the wall clock, the wall clock was set, and is followed. Set back by a little (as time
- * services do), time stands nearly still until it has caught up. Set back by a lot, it is followed at once: a process must
- * not live in a wrong tomorrow until somebody starts it anew.
+ * The wall clock has only milliseconds and may be set at any time. The steady clock has microseconds but no date. The
+ * wall clock is therefore read once, and the steady clock counts from there. Each call compares the two. If they differ
+ * by more than a tick of the wall clock, the wall clock was set, and this clock follows it. After a small step back, as
+ * time services make, time nearly stands still until the wall clock has caught up. After a large step back, this clock
+ * follows at once. Otherwise the process would live in the future until its restart.
  */
 
 import { instantFromIso } from './timetables/instant.ts';
 
-/** More than the wall clock's own millisecond and what it may lag behind within one. */
+/** Larger than the clock's 1 ms resolution plus jitter. */
 const APART_US = 2_000;
-/** A correction this small is waited out. */
+/** A step back of at most this length is waited out. */
 const SET_BACK_US = 5_000_000;
 
 export type Clock = { nowIso(): string; nowMicroseconds(): number };
 
-/** `wallMs` as Date.now, `steadyMs` as performance.now. */
+/** `wallMs` is Date.now, `steadyMs` is performance.now. */
 export function createClock(wallMs: () => number, steadyMs: () => number): Clock {
-  /** What the steady clock lacks to the date, in microseconds. */
+  /** The difference between the wall clock and the steady clock in microseconds. */
   let offset = wallMs() * 1_000 - steadyMs() * 1_000;
   let last = 0;
 
@@ -27,7 +27,7 @@ export function createClock(wallMs: () => number, steadyMs: () => number): Clock
     const steady = steadyMs() * 1_000;
     const wall = wallMs() * 1_000;
     let now = Math.floor(steady + offset);
-    // The wall clock shows the beginning of its millisecond: half of one is the best guess when it is followed anew.
+    // The wall clock shows the start of its millisecond, so the true time is on average half a millisecond later.
     if (Math.abs(now - wall - 500) > APART_US) {
       offset = wall - steady;
       now = wall;
@@ -45,11 +45,11 @@ export const { nowIso } = createClock(
   () => performance.now(),
 );
 
-/** The last one that four digits have a year for. */
+/** The last moment with a year of four digits. */
 const LAST = '9999-12-31T23:59:59.999999Z';
 const LAST_US = Date.parse('9999-12-31T23:59:59.999Z') * 1_000 + 999;
 
-/** As Postgres' timestamps are read (server/db/moment.ts), so that texts compare as times do. */
+/** The format in which Postgres timestamps are read (server/db/moment.ts), so that texts compare as times do. */
 function momentAt(microseconds: number): string {
   if (microseconds >= LAST_US) return LAST;
   const millis = Math.floor(microseconds / 1_000);
@@ -57,7 +57,7 @@ function momentAt(microseconds: number): string {
   return `${text.slice(0, 23)}${String(microseconds - millis * 1_000).padStart(3, '0')}Z`;
 }
 
-/** A time as anybody writes it, in that form; undefined when it is none or has no offset. */
+/** Converts any ISO 8601 time to this format. Returns undefined if the text is not a time or has no offset. */
 export function momentOf(text: string): string | undefined {
   const at = instantFromIso(text);
   return at === null ? undefined : momentAt(at);
@@ -70,8 +70,8 @@ export function secondsAfter(moment: string, seconds: number): string {
 }
 
 /**
- * The latest of times that different clocks have told: what follows another never seems to have come before it. Null stands
- * for a time that has not come.
+ * Returns the latest of times from different clocks. An event that follows another one then never appears to precede
+ * it. Null is a time that has not come yet.
  */
 export const latest = (moment: string, ...others: readonly (string | null)[]): string =>
   others.reduce<string>((last, other) => (other !== null && other > last ? other : last), moment);

@@ -1,4 +1,4 @@
-/** For a program that was started without it, by `node` itself. */
+/** Turns on the cache of compiled code for a program that `node` itself started. */
 import { createRequire } from 'node:module';
 
 export function keepCompiledCode(): void {

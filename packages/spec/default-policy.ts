@@ -1,6 +1,6 @@
 import type { PolicySpec } from './schema-task.ts';
 
-/** What a task is run by when its author says nothing. */
+/** The policy of a task whose author sets nothing. */
 export const DEFAULT_POLICY: PolicySpec = {
   owner: 'airflow',
   email: [],

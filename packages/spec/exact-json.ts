@@ -1,48 +1,49 @@
 /**
  * JSON whose numbers keep their digits.
  *
- * What authors write (conf, params, values of tasks, extra) is theirs: 9007199254740993 must not come back as
+ * What authors write (conf, params, values of tasks, extra) must stay unchanged. 9007199254740993 must not come back as
  * 9007199254740992, and 1.0 must not become 1, which is another type in Python. A number that JavaScript would write
- * differently is therefore read as an object that `JSON.stringify` writes out as it was (`JSON.rawJSON`); every other one is
- * an ordinary number. So a tree read here can be written without further care, and only who looks at a number must ask.
+ * differently is read as an object that `JSON.stringify` writes unchanged (`JSON.rawJSON`). All other numbers are
+ * ordinary numbers. A tree that was read here can therefore be written without further care. Only code that uses a
+ * number must check its type.
  */
 
 declare global {
-  /** Part of the language since 2025 and of Node 24; the compiler's library does not list it yet. */
+  /** Part of the language since 2025 and of Node 24. The library of the TypeScript compiler does not have it yet. */
   interface JSON {
     rawJSON(text: string): RawNumber;
     isRawJSON(value: unknown): value is RawNumber;
   }
 }
 
-/** A number as it was written. */
+/** A number with its digits as written. */
 export type RawNumber = { readonly rawJSON: string };
 
 export const isRawNumber = (value: unknown): value is RawNumber => JSON.isRawJSON(value);
 
 /**
- * A number that may not be as JavaScript writes it: sixteen digits and more, an exponent, a fraction that ends in 0 or begins
- * with many, a zero with a sign. May see one inside a text, which costs time and nothing else; times of day are not taken for
- * one, because what follows must be able to follow a number.
+ * Matches a number that JavaScript may write differently: with sixteen or more digits, an exponent, a fraction that
+ * ends in 0 or starts with many zeros, or a signed zero. It may match inside a text, which only costs time. It does not
+ * match times of day, because the next character must be one that can follow a number.
  */
 const DELICATE =
   /(?:^|[[:,])[ \t\n\r]*-?(?:\d[\d.]{15,}|\d[\d.]{0,15}[eE][+-]?\d+|\d{1,15}\.\d{0,15}0|0\.0{5}\d{0,15}|(?<=-)0)(?=[ \t\n\r,\]}eE]|$)/;
 
 export const mayHoldRawNumbers = (text: string): boolean => DELICATE.test(text);
 
-/** As JSON.parse; throws what it throws. */
+/** Parses like JSON.parse and throws the same errors. */
 export function parseExact(text: string): unknown {
   const value: unknown = JSON.parse(text);
   return mayHoldRawNumbers(text) ? withDigits(text, value) : value;
 }
 
-/** No text that anybody writes begins like this. */
+/** A random prefix that no text of an author starts with. */
 const MARK = `\u0002${crypto.randomUUID()} `;
 const MARK_IN_JSON = JSON.stringify(MARK).slice(1, -1);
 
 /**
- * Numbers that need it are read as marked texts, which are then found in the tree. (A reviver sees every value, each with
- * its source: ten times slower for a compiled spec of 10 MB, 3.3 s instead of 0.3; `npm run bench -- exact-json`.)
+ * Reads delicate numbers as marked texts and finds them again in the tree. A reviver of JSON.parse sees every value
+ * with its source, which is ten times slower (`npm run bench -- exact-json`).
  */
 function withDigits(text: string, value: unknown): unknown {
   const marked = markNumbers(text);
@@ -51,7 +52,7 @@ function withDigits(text: string, value: unknown): unknown {
 
 const QUOTE_OR_NUMBER = /"|-?\d[\d.eE+-]*/g;
 
-/** Of text that JSON.parse has accepted. */
+/** Needs a text that JSON.parse has accepted. */
 function markNumbers(text: string): string {
   let marked = '';
   let copied = 0;
@@ -68,7 +69,7 @@ function markNumbers(text: string): string {
   return copied === 0 ? text : marked + text.slice(copied);
 }
 
-/** Just behind the closing quote of the string that opens at `start`. */
+/** Returns the position after the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -78,7 +79,7 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** In place; with its own stack, because the call stack is what hostile nesting aims at. */
+/** Works in place and keeps its own stack, because hostile nesting would overflow the call stack. */
 function unmark(root: unknown): unknown {
   if (isMarked(root)) return rawNumber(root);
   const pending: unknown[] = [root];
@@ -100,17 +101,20 @@ function unmark(root: unknown): unknown {
   return root;
 }
 
-/** Defined, not assigned: a key of the author's may be __proto__. */
+/** The property is defined instead of assigned, because an author may use the key __proto__. */
 const OWN = { enumerable: true, configurable: true, writable: true };
 
 const isMarked = (value: unknown): value is string => typeof value === 'string' && value.startsWith(MARK);
 
 const rawNumber = (text: string): RawNumber => JSON.rawJSON(text.slice(MARK.length));
 
-/** The nearest JavaScript number. */
+/** Returns the nearest JavaScript number. */
 export const nearestNumber = ({ rawJSON }: RawNumber): number => Number(rawJSON);
 
-/** A copy with ordinary numbers only, for who computes and does not keep. The tree itself when it has no others. */
+/**
+ * Returns a copy with ordinary numbers only, for code that computes with them. Returns the tree itself if it has no
+ * others.
+ */
 export function approximated(value: unknown): unknown {
   if (isRawNumber(value)) return nearestNumber(value);
   if (Array.isArray(value)) {
@@ -124,10 +128,13 @@ export function approximated(value: unknown): unknown {
     : Object.fromEntries(entries);
 }
 
-/** As many as the longest exact form of a double has. */
+/** The longest exact form of a double has this many digits. */
 const MAX_DIGITS = 1_100;
 
-/** Why a number cannot be taken, for its author: no program that computes with doubles could tell it from another one. */
+/**
+ * Returns for the author why a number is refused: a program that computes with doubles would confuse it with another
+ * number.
+ */
 export function numberProblem({ rawJSON: text }: RawNumber): string | undefined {
   const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
   if (text.length > MAX_DIGITS) return `${shown} has more than ${MAX_DIGITS} digits: write it as a string`;
@@ -138,7 +145,7 @@ export function numberProblem({ rawJSON: text }: RawNumber): string | undefined 
   return undefined;
 }
 
-/** Exact order of two numbers as JSON writes them, however many digits they have: negative, 0 or positive. */
+/** Compares two JSON numbers exactly, with any number of digits. The result is negative, 0 or positive. */
 export function compareNumbers(a: string, b: string): number {
   const [left, right] = [decimalOf(a), decimalOf(b)];
   const scale = Math.max(left.scale, right.scale);
@@ -147,7 +154,7 @@ export function compareNumbers(a: string, b: string): number {
   return difference < 0n ? -1 : difference > 0n ? 1 : 0;
 }
 
-/** Whether the first is a whole number of times the second. */
+/** True if the first number is a whole multiple of the second. */
 export function isMultipleOf(a: string, b: string): boolean {
   const [left, right] = [decimalOf(a), decimalOf(b)];
   const scale = Math.max(left.scale, right.scale);
@@ -155,13 +162,13 @@ export function isMultipleOf(a: string, b: string): boolean {
   return divisor === 0n || (left.digits * 10n ** BigInt(scale - left.scale)) % divisor === 0n;
 }
 
-/** `digits` shifted right by `scale` decimal places. */
+/** The value is `digits` divided by ten to the power of `scale`. */
 function decimalOf(text: string): { digits: bigint; scale: number } {
   const [, sign = '', whole = '0', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
   const digits = BigInt(`${whole}${fraction}`);
   const scale = fraction.length - Number(exponent);
-  // A zero with a huge exponent is a zero; any other exponent is bounded, because the number is one that can be taken.
+  // A zero may have a huge exponent. Any other exponent is bounded, because numberProblem has refused larger ones.
   if (digits === 0n) return { digits, scale: 0 };
   const signed = sign === '-' ? -digits : digits;
   return scale >= 0 ? { digits: signed, scale } : { digits: signed * 10n ** BigInt(-scale), scale: 0 };

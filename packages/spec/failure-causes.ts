@@ -1,9 +1,9 @@
 /**
- * Why an attempt failed, as a closed list. Whoever saw the cause names it; the task itself can only ever report the ones
- * marked `task`, so it cannot blame the platform.
+ * The causes of failures, a closed list. The party that saw the cause reports it. A task can only report causes that
+ * are marked `task`, so it cannot blame the platform.
  *
- *   failure_reason   the cause and what it means, in our words only: `exception: the task raised an exception`
- *   failure_detail   what the witness adds, on one line and without credentials: `ValueError: no rows`
+ *   failure_reason   the cause and its meaning, in our words only: `exception: the task raised an exception`
+ *   failure_detail   details from the witness, on one line and without credentials: `ValueError: no rows`
  */
 import { maskCredentials } from './masking/credential-patterns.ts';
 
@@ -52,13 +52,13 @@ export type FailureCause = keyof typeof FAILURE_CAUSES;
 
 export const isFailureCause = (word: string): word is FailureCause => Object.hasOwn(FAILURE_CAUSES, word);
 
-/** Causes the given witness may name. */
+/** True if this witness may report the cause. */
 export const mayReport = (witness: Witness, cause: FailureCause): boolean =>
   FAILURE_CAUSES[cause].witness === witness || (witness === 'agent' && FAILURE_CAUSES[cause].witness === 'task');
 
 const MAX_DETAIL = 300;
 
-/** One short line without credentials, whatever the task puts into it; null when there is nothing to add. */
+/** Returns one short line without credentials, whatever text the task wrote. Returns null if the text adds nothing. */
 function detailOf(cause: FailureCause, text: string): string | null {
   // oxlint-disable-next-line no-control-regex
   const line = maskCredentials(text.replace(/[\u0000-\u001f\u007f-\u009f\u2028\u2029]+/g, ' ').trim());
@@ -66,7 +66,7 @@ function detailOf(cause: FailureCause, text: string): string | null {
   return line.length > MAX_DETAIL ? `${line.slice(0, MAX_DETAIL - 1)}…` : line;
 }
 
-/** The columns of a task instance that say why it failed. */
+/** The columns of a task instance that explain its failure. */
 export type FailureColumns = { failure_reason: string | null; failure_detail: string | null };
 
 export const NO_FAILURE = { failure_reason: null, failure_detail: null } as const satisfies FailureColumns;
@@ -77,8 +77,8 @@ export const failureColumns = (cause: FailureCause, text = ''): FailureColumns =
 });
 
 /**
- * What is stored, as it may be shown. Versions up to 0.6 wrote cause and text into `failure_reason`, and one of them may still
- * do so beside us: such a text is taken apart when it is read.
+ * Returns the stored columns as they may be shown. Up to version 0.6, `failure_reason` contained both cause and text,
+ * and a process of that version may still run next to this one. Such a text is split when it is read.
  */
 export function shownFailure(stored: FailureColumns): FailureColumns {
   const { failure_reason: reason, failure_detail: detail } = stored;
@@ -89,16 +89,16 @@ export function shownFailure(stored: FailureColumns): FailureColumns {
   return failureColumns(word, (isOld ? rest : detail) ?? '');
 }
 
-/** The cause of a `failure_reason`. */
+/** Returns the cause in a `failure_reason`. */
 export const causeOf = (reason: string): string => /^\w*/.exec(reason)?.[0] ?? '';
 
-/** For one line: the cause, and what is known of it. */
+/** Returns one line with the cause and its details. */
 export const failureText = ({ failure_reason: reason, failure_detail: detail }: FailureColumns): string | null =>
   reason === null || !detail ? reason : `${causeOf(reason)}: ${detail}`;
 
 const SEEN_BY = { task: 'the task', agent: 'the agent', control_plane: 'the control plane' } as const;
 
-/** docs/failure-causes.md. */
+/** Renders docs/failure-causes.md. */
 export function renderFailureCauses(): string {
   const rows = Object.entries(FAILURE_CAUSES).map(
     ([code, { text, witness }]) => `| \`${code}\` | ${text} | ${SEEN_BY[witness]} |`,

@@ -1,33 +1,33 @@
 /**
- * Provider packages of a Python environment, as workers and compilers report them from the packages' own metadata. A report
- * comes from a machine that runs authors' code: only what the product shows is taken from it, in sizes that it can show.
+ * Provider packages of a Python environment, as workers and compilers report them from package metadata. The machine
+ * that reports them runs code of authors. Therefore only the fields that the product shows are read, in limited sizes.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRawNumber } from './exact-json.ts';
 import { isStorableText, storeProblem } from './storable.ts';
 
-/** As it is reported. */
+/** A provider as it is reported. */
 export type ReportedProvider = {
   name: string;
   version: string;
   summary: string;
   documentation_url: string | null;
-  /** As the provider's metadata has them (`connection-types`). */
+  /** The `connection-types` of the provider's metadata, unchanged. */
   connection_types?: readonly unknown[];
 };
 
-/** As it is kept. */
+/** A provider as it is stored. */
 export type InstalledProvider = {
   name: string;
   version: string;
   summary: string;
-  /** Where it says that its documentation is; older workers do not tell. */
+  /** The documentation URL from its metadata. Older workers do not report it. */
   documentation_url?: string | null;
-  /** Left out when it declares none. */
+  /** Absent if the provider declares none. */
   connection_types?: ConnectionTypeOfProvider[];
 };
 
-/** For the form of connections, by names of Airflow's fields (`schema`, `extra`). */
+/** Data for the form of connections, keyed by the names of Airflow's fields (`schema`, `extra`). */
 export type ConnectionTypeOfProvider = {
   type: string;
   hook_class: string | null;
@@ -35,25 +35,25 @@ export type ConnectionTypeOfProvider = {
   hidden: string[];
   titles: Record<string, string>;
   placeholders: Record<string, string>;
-  /** Kept in `extra`. */
+  /** Fields that the connection stores in `extra`. */
   extra: Record<string, { label: string; description?: string; schema: Record<string, unknown> }>;
 };
 
-/** Airflow itself has some hundred. */
+/** Airflow itself has about a hundred providers. */
 export const MAX_PROVIDERS = 1_000;
 const MAX_TEXT = 1_000;
-/** Of one provider. The largest has some 30,000 characters. */
+/** Characters for one provider. The largest known one has about 30,000. */
 const MAX_FORMS = 200_000;
 const AROUND_A_VALUE = 4;
 const TURN_MS = 5;
 const MAX_FIELDS = 200;
-/** What a type may be called; a URI of it must be possible. */
+/** Allowed names of a type. A connection URI must be possible with it. */
 const TYPE = /^[\w.+-]{1,200}$/;
 
-/** A report that cannot be kept; the message says why. */
+/** A report that cannot be stored. The message says why. */
 export class ProviderReportError extends Error {}
 
-/** Rejects with a ProviderReportError. Others get their turn between packages, each of which is bounded. */
+/** Rejects with a ProviderReportError. The size of each package is limited, and other work runs between packages. */
 export async function readProviders(reported: readonly unknown[]): Promise<InstalledProvider[]> {
   if (reported.length > MAX_PROVIDERS)
     throw new ProviderReportError(`providers must be a list of at most ${MAX_PROVIDERS} packages`);
@@ -90,21 +90,21 @@ function shortText(value: Record<string, unknown>, name: string): string {
   return text.slice(0, MAX_TEXT).toWellFormed();
 }
 
-/** Somebody will click on it: a package must not lead anywhere but to a page. */
+/** Accepts only links to web pages, because people click on them. */
 function linkOf(value: unknown): string | null {
   if (typeof value !== 'string' || value.length > MAX_TEXT || !URL.canParse(value)) return null;
   const { protocol, href } = new URL(value);
   return ['http:', 'https:'].includes(protocol) ? href : null;
 }
 
-/** What the form of connections shows. Left out where it says nothing that can be shown, or too much to be read. */
+/** Returns what the form of connections shows. It is absent if nothing can be shown, or if the value is too large. */
 function connectionTypesOf(value: unknown): Pick<InstalledProvider, 'connection_types'> {
   if (!Array.isArray(value) || isLarger(value, MAX_FORMS)) return {};
   const found = value.flatMap((entry) => readConnectionType(entry) ?? []);
   return found.length > 0 ? { connection_types: found } : {};
 }
 
-/** In characters of its texts and of what JSON has around each value. Stops at the limit. */
+/** Measures the characters of all texts plus the JSON syntax around each value, and stops at the limit. */
 function isLarger(value: unknown, limit: number): boolean {
   const pending = [value];
   let size = 0;
@@ -122,7 +122,7 @@ function isLarger(value: unknown, limit: number): boolean {
   return false;
 }
 
-/** Undefined for what is none. */
+/** Returns undefined if the value is not a connection type. */
 function readConnectionType(value: unknown): ConnectionTypeOfProvider | undefined {
   if (!isObject(value)) return undefined;
   const { 'connection-type': type, 'hook-class-name': hookClass, 'hook-name': name } = value;

@@ -1,15 +1,15 @@
 /**
- * Reads large JSON texts without holding up the event loop: what JSON.parse gives, piece by piece, and others get their turn in
- * between. JSON.parse takes 30 to 80 ms for a MiB of small values, and a text of 16 MiB holds up everybody for a second.
+ * Parses large JSON texts like JSON.parse, without blocking the event loop. It reads piece by piece, and other work
+ * runs between the pieces. JSON.parse would block for about a second with a text of 16 MiB.
  *
- * A value that ends within a piece is left to JSON.parse. Of a larger list or object the items are read one by one.
+ * A value that ends within a piece is read by JSON.parse. The items of a larger list or object are read one by one.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { scalarEnd, skipSpace, stringEnd } from './json-spans.ts';
 
-/** Characters that are read in one turn. */
+/** Number of characters that are read in one turn. */
 export const PIECE = 64 * 1024;
-/** Of lists and objects that are larger than a piece: what is inside each of them is looked through again. */
+/** Nesting limit for lists and objects larger than a piece, because their content is scanned again at each level. */
 const MAX_NESTING = 200;
 
 export class JsonNestingError extends Error {
@@ -20,7 +20,7 @@ export class JsonNestingError extends Error {
 
 export type InTurns = {
   piece?: number;
-  /** For pieces: reads like JSON.parse, and may make something else of numbers. */
+  /** Parses a piece like JSON.parse. It may convert numbers. */
   parse?: (text: string) => unknown;
 };
 
@@ -38,9 +38,9 @@ class Reader {
   readonly #piece: number;
   readonly #parse: (text: string) => unknown;
   #at = 0;
-  /** Characters looked at since others had their turn. */
+  /** Number of characters scanned since the last turn of other work. */
   #spent = 0;
-  /** The lists and objects around what is read now, from the outermost. */
+  /** The open lists and objects around the current position, outermost first. */
   readonly #around: (List | Fields)[] = [];
 
   constructor(text: string, piece: number, parse: (text: string) => unknown) {
@@ -58,7 +58,7 @@ class Reader {
       }
       const into = this.#around.at(-1);
       if (into === undefined) break;
-      // A list or object that was just opened has nothing to be put anywhere yet.
+      // A list or object that has just been opened is put into its parent when it is complete.
       if (value !== OPENED) this.#put(into, value);
       value = this.#readNext(into, value === OPENED);
     }
@@ -74,7 +74,7 @@ class Reader {
     else Object.defineProperty(into, this.#key, { value, writable: true, enumerable: true, configurable: true });
   }
 
-  /** The next item of what is open, or the whole of it when there is none. */
+  /** Returns the next item of the open list or object, or the whole of it at its end. */
   #readNext(into: List | Fields, isFirst: boolean): unknown {
     const isList = Array.isArray(into);
     this.#skipSpace();
@@ -94,7 +94,7 @@ class Reader {
     return this.#readValue();
   }
 
-  /** The keys under which the lists and objects that are open will be put. */
+  /** The keys under which the open lists and objects are stored in their parents. */
   readonly #keys: string[] = [];
 
   #readKey(): void {
@@ -113,7 +113,7 @@ class Reader {
     if (first !== '[' && first !== '{') return this.#parse(this.#take(scalarEnd(this.#text, this.#at)));
     const end = containerEnd(this.#text, this.#at, this.#piece);
     if (end !== undefined) return this.#parse(this.#take(end));
-    this.#spent += this.#piece; // looked through in vain
+    this.#spent += this.#piece; // the scan found no end within a piece
     this.#at += 1;
     if (this.#around.length === MAX_NESTING) throw new JsonNestingError();
     this.#keys.push(this.#key);
@@ -138,7 +138,7 @@ class Reader {
 }
 
 const OPENED = Symbol('opened');
-/** Undefined: not within so many characters. */
+/** Returns undefined if the end is not within this many characters. */
 function containerEnd(text: string, start: number, within: number): number | undefined {
   const limit = Math.min(text.length, start + within);
   let depth = 0;

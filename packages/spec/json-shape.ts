@@ -1,11 +1,11 @@
 /**
- * What a JSON text is like before it becomes values: how deep it nests, and whether an object has a key twice, of which a parser
- * keeps one and says nothing. Without recursion, in one pass. Only for text that JSON.parse accepts.
+ * Measures the shape of a JSON text before it is parsed: its nesting depth, and whether an object has a key twice,
+ * which a parser accepts silently. Each check is one pass without recursion. The text must be valid JSON.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { stringEnd } from './json-spans.ts';
 
-/** How deep the brackets nest. */
+/** Returns the nesting depth of brackets. */
 export function nestingOf(text: string): number {
   let deepest = 0;
   let depth = 0;
@@ -18,16 +18,16 @@ export function nestingOf(text: string): number {
   return deepest;
 }
 
-/** Looked at between two steps. */
+/** Number of characters that are scanned between two pauses. */
 const PIECE = 64 * 1024;
 
-/** The first key that its object has twice, with the keys around it: `conf.limits.max`. */
+/** Returns the first key that occurs twice in its object, with the keys around it: `conf.limits.max`. */
 export function repeatedKey(text: string): string | undefined {
   for (const found of search(text)) if (found !== undefined) return found;
   return undefined;
 }
 
-/** The same in turns with everything else the process does. */
+/** Does the same in turns with other work. */
 export async function repeatedKeyInTurns(text: string): Promise<string | undefined> {
   for (const found of search(text)) {
     if (found !== undefined) return found;
@@ -36,7 +36,7 @@ export async function repeatedKeyInTurns(text: string): Promise<string | undefin
   return undefined;
 }
 
-/** `key`: the one whose value is being read. */
+/** `key` is the key of the value that is being scanned. */
 type Open = { isList: boolean; keys: Set<string> | undefined; key: string };
 
 function* search(text: string): Generator<string | undefined> {

@@ -1,11 +1,14 @@
 /**
- * Parts of a JSON text as they were written. A value that a task pushed must come back as it was: parsed and written again,
- * 1.0 would have become 1 and a large integer another one.
+ * Extracts parts of a JSON text as they were written. A value that a task pushed must come back unchanged. Parsing and
+ * writing it again would turn 1.0 into 1 and change large integers.
  *
- * Only for text that JSON.parse has accepted: what is no JSON gives nonsense here.
+ * The text must be valid JSON. For other texts the result is meaningless.
  */
 
-/** The members of an object, each value as its own text. Of a name that occurs twice the last one counts, as in parsing. */
+/**
+ * Returns the members of an object, each value as its own text. If a name occurs twice, the last value counts, as in
+ * parsing.
+ */
 export function memberTexts(text: string): Map<string, string> {
   const members = new Map<string, string>();
   let at = skipSpace(text, skipSpace(text, 0) + 1);
@@ -21,7 +24,7 @@ export function memberTexts(text: string): Map<string, string> {
   return members;
 }
 
-/** The items of an array, each as its own text. */
+/** Returns the items of an array, each as its own text. */
 export function itemTexts(text: string): string[] {
   const items: string[] = [];
   let at = skipSpace(text, skipSpace(text, 0) + 1);
@@ -36,7 +39,7 @@ export function itemTexts(text: string): string[] {
 
 const SPACE = /[ \t\n\r]*/y;
 const SCALAR = /[^,\]}\s]*/y;
-/** What a container is made of: whole strings, brackets, and everything between. */
+/** The text inside a container between strings and brackets. */
 const PIECE = /[^"[\]{}]*/y;
 
 export function skipSpace(text: string, at: number): number {
@@ -58,7 +61,7 @@ export function scalarEnd(text: string, start: number): number {
   return SCALAR.lastIndex;
 }
 
-/** Behind its closing quote; the end of the text when there is none. */
+/** Returns the position after the closing quote, or the end of the text if there is none. */
 export function stringEnd(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at !== -1; at = text.indexOf('"', at + 1)) {
     let slashes = 0;
@@ -88,7 +91,10 @@ function containerEnd(text: string, start: number): number {
   return at;
 }
 
-/** Where the last of the items ends that are no more than a piece together: at a comma, or what closes them. Undefined: the first is larger. */
+/**
+ * Returns the end of the last item that still fits into the piece: a comma or the closing bracket. Returns undefined if
+ * the first item is larger than the piece.
+ */
 export function itemsEnd(text: string, start: number, piece: number): number | undefined {
   const limit = Math.min(text.length, start + piece);
   let end: number | undefined;

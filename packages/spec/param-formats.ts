@@ -1,12 +1,15 @@
-/** Formats of params where Airflow, and the trigger form of its web UI, take more than JSON Schema says. */
+/** Formats of params for which Airflow and the trigger form of its web UI accept more than JSON Schema allows. */
 import { IsDate, IsTime } from 'typebox/format';
 
 type ParamFormat = (text: string) => boolean;
 
-/** The form's time picker gives a time without an offset, the only one Airflow takes; RFC 3339 asks for one. */
+/**
+ * The time picker of the form sends a time without an offset, the only form that Airflow accepts. RFC 3339 requires an
+ * offset.
+ */
 const isTime: ParamFormat = (text) => IsTime(text, false);
 
-/** As authors write them: without an offset, with a space, or the date alone. Airflow looks at none of these. */
+/** Accepts what authors write: without an offset, with a space, or only a date. Airflow does not check these. */
 const isDateTime: ParamFormat = (text) => {
   const [date = '', time, ...rest] = text.split(/[Tt ]/);
   return rest.length === 0 && IsDate(date) && (time === undefined || isTime(time));

@@ -1,4 +1,4 @@
-/** docs/compiled-spec.md, from the schema itself. */
+/** Renders docs/compiled-spec.md from the schema. */
 import { CompiledSpec, SCHEMA_VERSION } from './schema.ts';
 import { TASK_TRANSITIONS } from './states.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
@@ -16,7 +16,7 @@ type Node = {
   $ref?: string;
 };
 
-// The timetable has its own long list of forms; the page tells them in one table instead of unfolding each.
+// The timetable has many forms. The page lists them in one table instead of one row per field.
 const FOLDED = new Set(['schedule']);
 
 const TAGS: readonly (readonly [string, string, string])[] = [
@@ -107,7 +107,7 @@ function rows(node: Node, prefix: string): string[] {
   });
 }
 
-/** The object inside a field, if it has fields of its own worth a row each. */
+/** Returns the object inside a field if its fields need rows of their own. */
 function unfold(node: Node): { node: Node; suffix: string } | undefined {
   if (node.properties) return { node, suffix: '' };
   if (node.items?.properties) return { node: node.items, suffix: '[]' };

@@ -1,4 +1,4 @@
-// Building blocks of the compiled-spec schema that several sections share.
+// Building blocks that several sections of the compiled-spec schema share.
 
 import { Type, type Static } from 'typebox';
 
@@ -7,20 +7,20 @@ export const closed = { additionalProperties: false } as const;
 export const Nullable = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });
 
-/** One of a closed list. The type is given because a mapped array has lost its members' types. */
+/** One word of a closed list. The type is a parameter, because a mapped array loses the types of its members. */
 export const Words = <T extends string>(words: readonly T[], description: string) =>
   Type.Unsafe<T>(Type.Enum([...words], { description }));
 
 export const Text = (description: string) => Type.String({ description });
 export const Flag = (description: string) => Type.Boolean({ description });
-/** Kept in a four-byte column. */
+/** The column is a four-byte integer. */
 const MAX_COUNT = 2_147_483_647;
 export const Count = (description: string, minimum = 0) => Type.Integer({ minimum, maximum: MAX_COUNT, description });
 export const Ids = (description: string) => Type.Array(Type.String(), { description });
 export const Seconds = (description: string) =>
   Type.Union([Type.Number({ minimum: 0 }), Type.Null()], { description: `${description} (seconds)` });
 
-/** A Python value: plain JSON, or an object tagged with `__type` (see the page's list of tags). */
+/** A Python value: plain JSON, or an object tagged with `__type`. The generated page lists the tags. */
 export const PythonValue = (description: string) => Type.Unknown({ description });
 export const PythonValues = (description: string) => Type.Record(Type.String(), Type.Unknown(), { description });
 
@@ -37,7 +37,7 @@ export const ParamSpec = Type.Object(
 );
 export type ParamSpec = Static<typeof ParamSpec>;
 
-/** What a mapped task or group is expanded over. */
+/** The items over which a mapped task or group is expanded. */
 export const MappingSpec = Type.Union(
   [
     Type.Object(
@@ -79,5 +79,5 @@ export const MappingSpec = Type.Union(
 );
 export type MappingSpec = Static<typeof MappingSpec>;
 
-/** References to functions, notifiers and other callables; their code stays in the source file. */
+/** References to functions, notifiers and other callables. Their code stays in the source file. */
 export const Callables = (description: string) => Type.Array(Type.Unknown(), { description });

@@ -1,4 +1,4 @@
-// One task of the compiled spec.
+// The schema of one task of the compiled spec.
 
 import { Type, type Static } from 'typebox';
 import {
@@ -105,7 +105,7 @@ const SensorSpec = Type.Object(
   { ...closed, description: 'of sensors' },
 );
 
-/** Texts are JSON as the runtime encodes values: carried, and not looked into. */
+/** The texts are JSON as the runtime encodes values. The control plane carries them without reading them. */
 const StartTriggerSpec = Type.Object(
   {
     class_path: Text('class of the trigger'),
@@ -128,7 +128,7 @@ const StartTriggerSpec = Type.Object(
 );
 export type StartTriggerSpec = Static<typeof StartTriggerSpec>;
 
-/** Assets, aliases and references; other objects in inlets and outlets are kept as values. */
+/** Assets, aliases and references. Other objects in inlets and outlets are stored as values. */
 const AssetUse = Type.Union([
   AssetCondition,
   Type.Object({ type: Type.Literal('other'), value: PythonValue('the object') }, closed),

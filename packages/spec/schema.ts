@@ -1,5 +1,5 @@
-// The compiled spec: everything the control plane knows about one DAG of one version. Written by the compiler
-// (python/svc_runtime/compile), read by the scheduler and the API, never changed afterwards.
+// The compiled spec: everything that the control plane knows about one version of a DAG. The compiler
+// (python/svc_runtime/compile) writes it, and the scheduler and the API read it. It never changes afterwards.
 
 import { Type, type Static } from 'typebox';
 import {
@@ -154,7 +154,7 @@ const AssetsSection = Type.Object(
 
 const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the text' });
 
-/** Of a repository: what a task finds on its path is what the file was compiled with. */
+/** The folders of a repository. A task finds on its Python path what the file was compiled with. */
 export const BundleSection = Type.Object(
   {
     dags: Text('DAGs folder; `.` when the repository is one'),

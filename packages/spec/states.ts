@@ -1,4 +1,4 @@
-// States of task instances and runs, and which change may follow which.
+// States of task instances and runs, and the allowed changes between them.
 //
 // Task instance (null = no status yet):
 //
@@ -10,8 +10,8 @@
 //    │           └────────────┘ lost before it started
 //    └──▶ skipped | upstream_failed | success (nothing to execute) | removed
 //
-// Two doors are open to people, from any state: mark-as (success, failed, skipped) and clear (back to null). They are
-// listed apart from the scheduler's own changes, so that the scheduler can never take them by accident.
+// A person may change any state in two ways: mark it (success, failed, skipped) or clear it (back to null). These
+// changes are listed separately from those of the scheduler, so that the scheduler cannot make them by accident.
 
 export const TASK_STATES = [
   'removed',
@@ -28,7 +28,7 @@ export const TASK_STATES = [
   'deferred',
 ] as const;
 export type TaskState = (typeof TASK_STATES)[number];
-/** As stored: null is "no status". */
+/** The stored state. Null means "no status". */
 export type TaskStateOrNone = TaskState | null;
 
 export const RUN_STATES = ['queued', 'running', 'success', 'failed'] as const;
@@ -40,7 +40,7 @@ export type RunType = (typeof RUN_TYPES)[number];
 const FINISHED = new Set<TaskStateOrNone>(['success', 'failed', 'skipped', 'upstream_failed', 'removed']);
 const FAILED = new Set<TaskStateOrNone>(['failed', 'upstream_failed']);
 const SUCCEEDED = new Set<TaskStateOrNone>(['success', 'skipped']);
-// Holds a slot of its pool and counts against max_active_tasks.
+// An instance in one of these states holds a slot of its pool and counts against max_active_tasks.
 const OCCUPYING = new Set<TaskStateOrNone>(['queued', 'running', 'restarting']);
 const WAITING = new Set<TaskStateOrNone>([null, 'up_for_retry', 'up_for_reschedule', 'deferred']);
 
@@ -53,21 +53,21 @@ export const isOccupying = (state: TaskStateOrNone): boolean => OCCUPYING.has(st
 export const isWaiting = (state: TaskStateOrNone): boolean => WAITING.has(state);
 export const isRunFinished = (state: RunState): boolean => state === 'success' || state === 'failed';
 
-/** The key of "no status" in the tables below; null cannot be an object key. */
+/** The key of "no status" in the tables below, because null cannot be an object key. */
 export const NO_STATUS = 'none';
 type StateKey = TaskState | typeof NO_STATUS;
 const keyOf = (state: TaskStateOrNone): StateKey => state ?? NO_STATUS;
 
-/** What the scheduler and the workers may do. */
+/** The changes that the scheduler and the workers may make. */
 export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> = {
-  // Straight to running: handed to a worker in the transaction that ended the last task it waited for.
-  // Straight to deferred, here and below: its trigger is known when its file is compiled (`start_from_trigger`).
+  // To running: the transaction that ended its last upstream task hands the instance to a worker. To deferred, here and
+  // below: the trigger is known at compile time (`start_from_trigger`).
   none: ['scheduled', 'running', 'deferred', 'skipped', 'upstream_failed', 'success', 'removed'],
-  // Straight to running: handed to a worker in the transaction that ended its last attempt.
+  // To running: the transaction that ended its previous attempt hands the instance to a worker.
   scheduled: ['queued', 'running', 'deferred', 'skipped', 'upstream_failed', 'removed', 'success'],
-  // Back to scheduled: dispatched, but lost before it started.
+  // To scheduled: the attempt was dispatched, but lost before it started.
   queued: ['running', 'scheduled', 'up_for_retry', 'failed', 'skipped', 'removed'],
-  // Back to scheduled: started for a worker that died before it had what it needs to begin.
+  // To scheduled: the worker died after the start, before it had received what the task needs.
   running: [
     'scheduled',
     'success',
@@ -91,22 +91,24 @@ export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> 
   removed: [],
 };
 
-/** What a person may set by hand, from any state. */
+/** The states that a person may set from any state. */
 export const MARKABLE_STATES: readonly TaskState[] = ['success', 'failed', 'skipped'];
 
 export const RUN_TRANSITIONS: Readonly<Record<RunState, readonly RunState[]>> = {
   queued: ['running', 'success', 'failed'],
   running: ['success', 'failed', 'queued'],
-  // Clearing tasks of a finished run queues it again.
+  // Clearing tasks of a finished run queues the run again.
   success: ['queued', 'running', 'failed'],
   failed: ['queued', 'running', 'success'],
 };
 
-/** May the scheduler or a worker change `from` into `to`? */
+/** True if the scheduler or a worker may change `from` into `to`. */
 export const mayTransition = (from: TaskStateOrNone, to: TaskState): boolean =>
   TASK_TRANSITIONS[keyOf(from)].includes(to);
 
-/** May a person? Clearing (`to` null) and marking are always open; everything else is not theirs. */
+/**
+ * True if a person may set this state: clearing (`to` is null) and marking are always allowed, all other changes never.
+ */
 export const mayMark = (to: TaskStateOrNone): boolean => to === null || MARKABLE_STATES.includes(to);
 
 export const mayRunTransition = (from: RunState, to: RunState): boolean => RUN_TRANSITIONS[from].includes(to);

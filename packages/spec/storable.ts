@@ -1,14 +1,14 @@
 /**
- * Whether a JSON value can be kept and given back as it is. Text must be text that Postgres can store, which has no place for
- * U+0000 or for half of a surrogate pair; numbers must be such that a program can tell them from others (exact-json.ts).
+ * Decides whether a JSON value can be stored and returned unchanged. Postgres cannot store text with U+0000 or with
+ * half of a surrogate pair. Numbers must be ones that a program can tell apart (exact-json.ts).
  */
 import { isRawNumber, numberProblem } from './exact-json.ts';
 
 type Place = { value: unknown; depth: number; key: string; parent: Place | undefined };
 
 /**
- * One sentence that names where the problem is, or undefined. `name` is what the value itself is called. With its own stack,
- * because the call stack is what a hostile value aims at.
+ * Returns one sentence that names the place of a problem, or undefined. `name` is the name of the value itself. It
+ * keeps its own stack, because a hostile value would overflow the call stack.
  */
 export function storeProblem(value: unknown, options: StoreOptions): string | undefined {
   for (const problem of storeProblems(value, options)) if (problem !== undefined) return problem;
@@ -18,11 +18,11 @@ export function storeProblem(value: unknown, options: StoreOptions): string | un
 export type StoreOptions = {
   name: string;
   maxDepth?: number;
-  /** Also called for every list and object; may throw. */
+  /** Called for every list and object. It may throw. */
   look?: (value: object) => void;
 };
 
-/** The same one value after the other, undefined for each that is good: for who wants to let others have their turn. */
+/** Yields for each value its problem, or undefined, so that the caller can let other work run between values. */
 export function* storeProblems(value: unknown, options: StoreOptions): Generator<string | undefined> {
   const { name, maxDepth = MAX_DEPTH, look } = options;
   const pending: Place[] = [{ value, depth: 1, key: '', parent: undefined }];
@@ -40,7 +40,7 @@ export function* storeProblems(value: unknown, options: StoreOptions): Generator
     }
     if (depth > maxDepth) yield `${name} must not be nested deeper than ${maxDepth} levels`;
     look?.(found);
-    // Not by entries: of a list with a million items these would be made in one go.
+    // The loop avoids entries(), which for a list with a million items would be made in one turn.
     const keys = Array.isArray(found) ? undefined : Object.keys(found);
     const items = found as Record<string | number, unknown>;
     for (let index = 0; index < (keys ?? (found as unknown[])).length; index += 1) {
@@ -62,7 +62,7 @@ export const isStorableText = (text: string): boolean => text.isWellFormed() && 
 
 const MAX_NAMED = 5;
 
-/** `conf.limits.max`, as far as it is short. */
+/** Returns the path of a value (`conf.limits.max`), shortened if it is long. */
 function nameOf(place: Place, name: string): string {
   const keys: string[] = [];
   for (let at: Place | undefined = place; at?.parent; at = at.parent) keys.unshift(at.key.slice(0, 50).toWellFormed());
@@ -71,5 +71,5 @@ function nameOf(place: Place, name: string): string {
   return name === THE_BODY ? path : `${name}.${path}`;
 }
 
-/** What the fields of a request are not named after. */
+/** The name of the body of a request. Paths of fields do not start with it. */
 export const THE_BODY = 'the body';

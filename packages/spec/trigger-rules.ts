@@ -1,4 +1,5 @@
-// When a task may run, judged by the states of its direct upstream tasks. A closed list: the compiler refuses other words.
+// Trigger rules decide by the states of the direct upstream tasks when a task may run. The list is closed: the compiler
+// refuses other words.
 
 export const TRIGGER_RULES = {
   all_success: 'every upstream task succeeded',

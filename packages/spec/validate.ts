@@ -1,4 +1,5 @@
-// Is this a spec the scheduler can run? Shape first; only a well-shaped spec is asked about its meaning.
+// Checks that the scheduler can run a spec. The shape comes first; the meaning of a spec is checked only if its shape
+// is valid.
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Compile } from 'typebox/compile';
@@ -14,20 +15,20 @@ import { findCycle } from './task-graph.ts';
 import { timetableProblems } from './timetables/validate.ts';
 
 export interface SpecProblem {
-  /** Where: `tasks[load].upstream_task_ids`. */
+  /** The place: `tasks[load].upstream_task_ids`. */
   readonly location: string;
   readonly message: string;
 }
 
-// A broken spec can have thousands of errors; the first few say it all.
+// A broken spec can have thousands of errors. The first few are enough.
 const MAX_SCHEMA_PROBLEMS = 20;
 
 let compiled: ReturnType<typeof Compile<typeof CompiledSpec>> | undefined;
 const shape = () => (compiled ??= Compile(CompiledSpec));
 
 /**
- * So many tasks, and to compile the schema pays: that takes 120 ms of a start, where a command or a worker looks at a DAG or two.
- * Without it a task takes 2 ms.
+ * After this many tasks, compiling the schema pays off. Compiling delays the start of a process, and a command or a
+ * worker often checks only a DAG or two.
  */
 const WORTH_COMPILING = 50;
 let tasksSeen = 0;
@@ -38,7 +39,7 @@ function hasShape(value: unknown): value is CompiledSpec {
   return tasksSeen > WORTH_COMPILING ? shape().Check(value) : Check(CompiledSpec, value);
 }
 
-/** Every problem, as `location: message`. Empty means valid. */
+/** Returns every problem as `location: message`. An empty list means that the spec is valid. */
 export function validateSpec(value: unknown): string[] {
   return textsOf(specProblems(value));
 }
@@ -46,7 +47,7 @@ export function validateSpec(value: unknown): string[] {
 const textsOf = (problems: readonly SpecProblem[]): string[] =>
   problems.map(({ location, message }) => (location ? `${location}: ${message}` : message));
 
-/** The same, in turns with others: a DAG of 10,000 tasks takes 0.2 s. */
+/** Does the same in turns with other work, for DAGs with thousands of tasks. */
 export async function validateSpecInTurns(value: unknown): Promise<string[]> {
   for (const part of partsOf(value)) {
     if (!hasShape(part)) return textsOf(shapeProblems(part));
@@ -63,7 +64,10 @@ export async function validateSpecInTurns(value: unknown): Promise<string[]> {
 const LISTS = ['tasks', 'edges', 'groups'] as const;
 const ITEMS_AT_ONCE = 200;
 
-/** Each with some of the tasks, edges and groups: all of them have the shape when the whole has it. */
+/**
+ * Yields parts of the spec, each with some of the tasks, edges and groups. If every part has a valid shape, so has the
+ * whole.
+ */
 function* partsOf(value: unknown): Generator<unknown> {
   const whole = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const lists = new Map<string, unknown[]>();
@@ -84,7 +88,7 @@ export function specProblems(value: unknown): SpecProblem[] {
   return MEANING.flatMap((find) => find(value));
 }
 
-/** What is asked of a spec that has its shape, in the order in which it is answered. */
+/** Checks of meaning, in the order of their messages. */
 const MEANING: readonly ((spec: CompiledSpec) => SpecProblem[])[] = [
   idProblems,
   scheduleProblems,
@@ -108,7 +112,7 @@ function shapeProblems(value: unknown): SpecProblem[] {
   }
   const problems = new Map<string, SpecProblem>();
   for (const error of shape().Errors(value)) {
-    // An unknown key is reported twice, once as "schema is false"; the other report names it.
+    // An unknown key is reported twice, once as "schema is false". The other report names it.
     if (error.keyword === 'boolean') continue;
     const location = readablePath(error.instancePath, value);
     const detail = error.keyword === 'additionalProperties' ? `: ${error.params.additionalProperties.join(', ')}` : '';
@@ -119,7 +123,7 @@ function shapeProblems(value: unknown): SpecProblem[] {
   return [...problems.values()];
 }
 
-/** `/tasks/3/policy/retries` → `tasks[load].policy.retries`: ids say more than numbers. */
+/** Turns `/tasks/3/policy/retries` into `tasks[load].policy.retries`, because ids are more readable than indexes. */
 function readablePath(pointer: string, value: unknown): string {
   let node = value;
   let text = '';
@@ -149,7 +153,7 @@ function idProblems({ dag, tasks }: CompiledSpec): SpecProblem[] {
   return problems;
 }
 
-/** They are names of files wherever the DAG is checked out, and shown as such. */
+/** Paths become names of files in a checkout and are shown to people. */
 function pathProblems({ source, files }: CompiledSpec): SpecProblem[] {
   return [{ location: 'source.path', path: source.path }, ...files.map(({ path }) => ({ location: 'files', path }))]
     .filter(({ path }) => hasInvisible(path))
@@ -159,10 +163,10 @@ function pathProblems({ source, files }: CompiledSpec): SpecProblem[] {
     }));
 }
 
-/** An id as it is, unless it holds what nobody sees. */
+/** Quotes an id. If it contains invisible characters, they are escaped. */
 const shown = (id: string): string => (hasInvisible(id) ? escaped(id) : `'${id}'`);
 
-/** With every character visible. */
+/** Quotes a text and escapes every character that is not printable ASCII. */
 const escaped = (text: string): string =>
   `'${text.replaceAll(/[^\x20-\x7e]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)}'`;
 
@@ -263,7 +267,7 @@ function referenceProblems({ tasks, groups, files }: CompiledSpec): SpecProblem[
   return problems;
 }
 
-/** Task ids in `{"__type": "xcom"}` tags, wherever they are nested. */
+/** Returns the task ids in nested `{"__type": "xcom"}` tags. */
 function referencedTasks(value: unknown, found: string[] = []): string[] {
   if (Array.isArray(value)) for (const item of value) referencedTasks(item, found);
   else if (value !== null && typeof value === 'object') {
@@ -274,7 +278,7 @@ function referencedTasks(value: unknown, found: string[] = []): string[] {
   return found;
 }
 
-/** A default must satisfy its own schema, or the first scheduled run would be refused. */
+/** A default must satisfy its own schema. Otherwise the first scheduled run would be refused. */
 function paramProblems({ params, tasks }: CompiledSpec): SpecProblem[] {
   const problems: SpecProblem[] = [];
   const check = (prefix: string, list: readonly ParamSpec[]): void => {
@@ -283,7 +287,7 @@ function paramProblems({ params, tasks }: CompiledSpec): SpecProblem[] {
       const location = `${prefix}[${param.name}]`;
       if (seen.has(param.name)) problems.push({ location, message: 'the param is declared twice' });
       seen.add(param.name);
-      // An empty default means "ask", also for a param whose type does not allow null.
+      // A null default means that the trigger form asks for a value, even if the type does not allow null.
       if (!param.has_default || param.default === null || Object.keys(param.schema).length === 0) continue;
       const message = defaultProblem(param);
       if (message) problems.push({ location, message });
@@ -294,7 +298,7 @@ function paramProblems({ params, tasks }: CompiledSpec): SpecProblem[] {
   return problems;
 }
 
-// No schema of ours that is checked by this library has these formats: only those of authors do.
+// Only schemas of authors use these formats, so setting them globally is safe.
 for (const [name, check] of Object.entries(PARAM_FORMATS)) setFormat(name, check);
 
 function defaultProblem(param: ParamSpec): string | undefined {

@@ -1,5 +1,5 @@
-// Why a task instance or a run waits, as a closed list. The code is stored where it is cheap to store and otherwise derived;
-// the sentence is what people read.
+// Why a task instance or a run waits, as a closed list. The code is stored where that is cheap and derived otherwise.
+// People read the sentence.
 
 export const WAIT_REASONS = {
   upstream: 'waits for upstream tasks',
@@ -33,7 +33,7 @@ export type WaitReason = keyof typeof WAIT_REASONS;
 
 export const isWaitReason = (word: string): word is WaitReason => Object.hasOwn(WAIT_REASONS, word);
 
-/** Of a queued instance: what its executor says, stored as one text. */
+/** Joins the reason of a queued instance, which its executor reports, into one stored text. */
 export const encodeWait = ({ reason, detail }: { reason: WaitReason; detail: string }): string =>
   `${reason}: ${detail.slice(0, MAX_DETAIL)}`;
 

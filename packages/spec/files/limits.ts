@@ -1,23 +1,24 @@
 /**
- * What svc accepts of a file that somebody else wrote: of a workspace, or given to a command. One table, so that no reader has a
- * bound of its own or none. A bound is checked before the content is parsed, because parsing is what a hostile file attacks.
+ * The limits of files that other people wrote, in a workspace or as an argument of a command. One table has all of
+ * them, so that every reader applies the same limits. A limit is checked before parsing, because a hostile file attacks
+ * the parser.
  */
 export type FileLimits = {
-  /** What the file is, in a sentence: `svc.yaml`, `a requirements file`. */
+  /** The name of the kind in a sentence: `svc.yaml`, `a requirements file`. */
   readonly what: string;
   readonly bytes: number;
-  /** Characters of one line. Patterns are matched against lines, and some take the square of their length. */
+  /** Characters of one line. Patterns are matched against lines, and some take time that is quadratic in the length. */
   readonly lineCharacters?: number;
-  /** Lines that say something: no blank ones, no comments. */
+  /** Lines with content: neither blank nor a comment. */
   readonly entries?: number;
-  /** Lists and maps inside of each other. */
+  /** Nesting depth of lists and maps. */
   readonly depth?: number;
   readonly keys?: number;
-  /** Of YAML: anchors and aliases. */
+  /** YAML anchors and aliases. */
   readonly aliases?: number;
-  /** Of YAML: everything else that makes work, such as list items, commas and lines. */
+  /** Everything else in YAML that causes work, such as list items, commas and lines. */
   readonly marks?: number;
-  /** What the author can do about a file above a bound. */
+  /** What the author can do about a file above a limit. */
   readonly instead: string;
 };
 
@@ -37,7 +38,7 @@ export const FILE_LIMITS = {
   requirements: {
     what: 'a requirements or constraints file',
     bytes: MIB,
-    // A package of many wheels with the hash of each has some 16,000.
+    // A package with many wheels and a hash for each has about 16,000 characters.
     lineCharacters: 32 * KIB,
     entries: 5_000,
     instead: 'List fewer packages: those that the DAGs import, and no copy of a whole index',
@@ -110,7 +111,7 @@ export const FILE_LIMITS = {
 
 export type FileKind = keyof typeof FILE_LIMITS;
 
-/** A file above a bound. The message says which bound, `instead` what to do; `file` is shown before both. */
+/** A file above a limit. The message names the limit, and `instead` says what to do. Both are shown after `file`. */
 export class FileLimitError extends Error {
   override readonly name = 'FileLimitError';
   readonly file: string;
@@ -127,7 +128,7 @@ export class FileLimitError extends Error {
 
 export function tooLarge(kind: FileKind, file: string, bytes: number): FileLimitError {
   const { bytes: limit, instead } = FILE_LIMITS[kind];
-  // A figure that rounds to the limit itself would read as a contradiction.
+  // A size that rounds to the limit itself would read as a contradiction, so it is shown in bytes.
   const isClose = inUnits(bytes).replace('.0 ', ' ') === inUnits(limit);
   const size = isClose ? `${bytes.toLocaleString('en')} bytes` : inUnits(bytes);
   return new FileLimitError({
@@ -162,7 +163,7 @@ function inUnits(bytes: number): string {
   return `${Number.isInteger(value) ? value : value.toFixed(1)} ${unit}`;
 }
 
-/** The bounds of lines: on their length, and on how many say something. */
+/** Checks the limits of lines: their length, and how many of them have content. */
 export function checkLines(kind: FileKind, file: string, text: string): void {
   const { lineCharacters = Infinity, entries = Infinity }: FileLimits = FILE_LIMITS[kind];
   if (lineCharacters === Infinity && entries === Infinity) return;

@@ -1,6 +1,6 @@
 /**
- * Opens a file that somebody else wrote, within the bounds of its kind (limits.ts): no more is read than its size allows, and
- * neither a pipe nor a device is opened for reading, which would wait or never end.
+ * Reads a file that another person wrote, within the limits of its kind (limits.ts). It reads no more than the allowed
+ * size. It refuses pipes and devices, because reading these might block or never end.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { channel } from 'node:diagnostics_channel';
@@ -9,10 +9,10 @@ import type { FileKind } from './limits.ts';
 
 const { O_RDONLY, O_NONBLOCK = 0 } = constants;
 
-/** Says which file is read now, so that a reader that was stopped can be blamed on a file. */
+/** Publishes the path of each file before it is read. If a reader is stopped, its caller knows which file to blame. */
 export const READING = channel('svc:files:reading');
 
-/** Undefined when there is no such file, or it cannot be read. `shown` is the name in a message. */
+/** Returns undefined if the file does not exist or cannot be read. `shown` is its name in messages. */
 export function textIfReadable(kind: FileKind, path: string, shown: string): string | undefined {
   try {
     return readTextFile(kind, path, shown);
@@ -33,7 +33,7 @@ export function readTextFile(
   return text;
 }
 
-/** Throws a FileLimitError for a file above its size, and the error of the system for one that cannot be read. */
+/** Throws a FileLimitError for a file above its size limit, and the error of the system for an unreadable file. */
 export function readBytes(kind: FileKind, path: string, shown: string): Buffer {
   READING.publish({ path });
   const file = openSync(path, O_RDONLY | O_NONBLOCK);
@@ -43,7 +43,7 @@ export function readBytes(kind: FileKind, path: string, shown: string): Buffer {
     if (!info.isFile()) throw Object.assign(new Error('it is a pipe or a device'), { code: 'EINVAL' });
     const { bytes: limit } = FILE_LIMITS[kind];
     if (info.size > limit) throw tooLarge(kind, shown, info.size);
-    // One more byte than the size shows whether the file grew since.
+    // The buffer is one byte longer than the size, which shows whether the file has grown since.
     const buffer = Buffer.allocUnsafe(info.size + 1);
     let length = 0;
     for (let read = -1; read !== 0 && length < buffer.length; length += read) {

@@ -1,7 +1,7 @@
 /**
- * Whether a YAML text keeps to the bounds of its kind, from its tokens alone. The lexer of the library reads a text from its
- * beginning to its end and keeps nothing, so the work ends with the first token above a bound. Everything after the lexer may
- * cost the square of what it is given: keys are compared with each other, and each alias looks for its anchor from the start.
+ * Checks a YAML text against the limits of its kind by its tokens alone. The lexer of the library reads a text once and
+ * stores nothing, so the work ends with the first token above a limit. Every later stage may take quadratic time: keys
+ * are compared with each other, and each alias searches its anchor from the start.
  */
 import { CST, Lexer } from 'yaml';
 import { FILE_LIMITS, tooDeep, tooLarge, tooMany } from './limits.ts';
@@ -16,7 +16,7 @@ const NO_BOUND: Required<Pick<FileLimits, 'depth' | 'keys' | 'aliases' | 'marks'
 
 const MARKS = 'lines, list items and other marks';
 
-/** Throws a FileLimitError. */
+/** Throws a FileLimitError if a limit is exceeded. */
 export function checkYamlBounds(text: string, kind: FileKind, file: string): void {
   const bytes = Buffer.byteLength(text);
   if (bytes > FILE_LIMITS[kind].bytes) throw tooLarge(kind, file, bytes);
@@ -41,7 +41,7 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
         add('marks', MARKS);
         break;
       case 'seq-item-ind':
-        // An item may be in the same column as the key whose list it is in.
+        // A list item may be in the same column as the key of its list.
         nesting.open(column + 0.5);
         add('marks', MARKS);
         break;
@@ -88,7 +88,8 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
         nesting.content(column);
     }
     if (nesting.depth > limits.depth) throw tooDeep(kind, file, line);
-    if (type === 'doc-mode' || type === 'flow-error-end' || type === 'scalar') continue; // no characters of the text
+    // these tokens contain no characters of the text
+    if (type === 'doc-mode' || type === 'flow-error-end' || type === 'scalar') continue;
     const lastBreak = source.lastIndexOf('\n');
     if (lastBreak === -1) column += source.length;
     else {
@@ -98,12 +99,12 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
   }
 }
 
-/** How deep the lists and maps nest at a token: by columns in block style, by brackets in flow style. */
+/** Tracks how deep lists and maps nest at a token: by columns in block style, by brackets in flow style. */
 class Nesting {
-  /** Columns of the lists and maps that are open. */
+  /** Columns of the open lists and maps. */
   readonly #columns: number[] = [];
   #brackets = 0;
-  /** The column in which the content of this line, or of this list item, begins. */
+  /** The column in which the content of this line or list item starts. */
   #contentAt: number | undefined;
 
   get depth(): number {
@@ -125,7 +126,7 @@ class Nesting {
     this.#contentAt ??= column;
   }
 
-  /** What begins where the content does is a map. */
+  /** Records that a map starts in the column of the content. */
   hasKey(): void {
     if (this.#contentAt === undefined) return;
     const column = this.#contentAt;

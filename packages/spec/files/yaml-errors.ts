@@ -1,4 +1,6 @@
-/** What is wrong with a YAML text, and what to do about it, in words for somebody who does not know the YAML specification. */
+/**
+ * Explains what is wrong with a YAML text and what to do about it, for readers who do not know the YAML specification.
+ */
 import type { YAMLParseError } from 'yaml';
 
 type Explained = { message: string; instead: string };
@@ -56,7 +58,7 @@ const BY_CODE: Partial<Record<YAMLParseError['code'], Explained>> = {
   },
 };
 
-/** Codes that stand for several faults; what the library says of each begins like this. */
+/** Explanations for codes that cover several faults, selected by the start of the library's message. */
 const BY_WORDS: readonly (readonly [RegExp, Explained])[] = [
   [
     /^Missing closing (['"])/,

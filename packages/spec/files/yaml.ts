@@ -1,6 +1,6 @@
 /**
- * Reads YAML within the bounds of its kind, in time that grows with its length: keys are compared by a set, and an alias takes
- * what its anchor named last. The library's own conversion takes the square of both.
+ * Reads YAML within the limits of its kind, in linear time. Keys are compared by a set, and an alias takes the last
+ * value of its anchor. The library's own conversion takes quadratic time for both.
  */
 import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from 'yaml';
 import type { Node, Pair, YAMLParseError } from 'yaml';
@@ -12,7 +12,7 @@ import { explainYamlError } from './yaml-errors.ts';
 export type YamlPlace = { line: number; column: number };
 export type YamlProblem = YamlPlace & { message: string; instead: string };
 
-/** Where a value was written: of an entry of a map, where its key was. */
+/** The place of a value in the text. For an entry of a map, it is the place of the key. */
 export type PlaceTree = YamlPlace & { children?: Map<string, PlaceTree> };
 
 export type ReadYaml =
@@ -21,14 +21,14 @@ export type ReadYaml =
 
 export type YamlOptions = {
   kind: FileKind;
-  /** Its name in messages. */
+  /** The name of the file in messages. */
   file: string;
-  /** What becomes of a number; `source` is how it was written. May throw a YamlValueError. */
+  /** Converts a number; `source` is its text. It may throw a YamlValueError. */
   number?: (value: number | bigint, source: string, path: readonly string[]) => unknown;
   intAsBigInt?: boolean;
 };
 
-/** A value that the caller does not take. */
+/** A value that the caller refuses. */
 export class YamlValueError extends Error {}
 
 const MAX_PROBLEMS = 20;
@@ -49,7 +49,7 @@ export function readYaml(text: string, options: YamlOptions): ReadYaml {
   };
   const document = parseDocument(text, {
     lineCounter: lines,
-    // Compared below.
+    // The Converter below compares keys.
     uniqueKeys: false,
     version: '1.2',
     prettyErrors: false,
@@ -64,7 +64,7 @@ export function readYaml(text: string, options: YamlOptions): ReadYaml {
   return { ok: true, value: value.value, places: value.places };
 }
 
-/** One fault makes others on its line, and often on all lines below: the first few are the ones to look at. */
+/** Returns the first faults only. One fault causes others on its line, and often on all lines below it. */
 function firstOfLines(found: readonly (YamlPlace & { error: YAMLParseError })[]): YamlProblem[] {
   const byLine = new Map(found.toReversed().map((each) => [each.line, each]));
   return [...byLine.values()]
@@ -75,7 +75,7 @@ function firstOfLines(found: readonly (YamlPlace & { error: YAMLParseError })[])
 
 const failed = (problems: readonly YamlProblem[]): ReadYaml => ({ ok: false, problems });
 
-/** The place of a path, or of the nearest parent of one that is not there. */
+/** Returns the place of a path. If the path does not exist, it returns the place of its nearest parent. */
 export function placeAt(tree: PlaceTree, path: readonly (string | number)[]): YamlPlace {
   let found = tree;
   for (const part of path) {
@@ -89,7 +89,7 @@ export function placeAt(tree: PlaceTree, path: readonly (string | number)[]): Ya
 type Converted = {
   value: unknown;
   places: PlaceTree;
-  /** Values in it, each alias counted as what it stands for. */ weight: number;
+  /** Number of values in it; an alias counts as all values that it stands for. */ weight: number;
 };
 
 class Converter {
@@ -98,7 +98,7 @@ class Converter {
   readonly #place: (offset: number) => YamlPlace;
   readonly #depth: number;
   readonly #weight: number;
-  /** Undefined: its anchor is open still, so an alias of it would be a circle. */
+  /** Undefined while the anchor is still open. An alias of it would be a circle. */
   readonly #anchors = new Map<string, Converted | undefined>();
 
   constructor(options: YamlOptions, place: (offset: number) => YamlPlace) {
@@ -172,7 +172,7 @@ class Converter {
       const inner = this.valueOf(written, [...path, name]);
       children.set(name, { ...inner.places, ...keyPlace });
       converted.push(inner);
-      // Not by assignment: `__proto__` is a name like any other.
+      // The property is defined instead of assigned, because `__proto__` is a name like any other.
       Object.defineProperty(value, name, { value: inner.value, writable: true, enumerable: true, configurable: true });
     }
     return this.#whole(value, converted, { ...places, children });
@@ -203,7 +203,10 @@ class Converter {
     }
   }
 
-  /** Aliases of aliases multiply: what is read here is small, and what becomes of it could be anything. */
+  /**
+   * Refuses a value whose aliases expand to too many values. Aliases of aliases multiply, so a small text may stand for
+   * a huge value.
+   */
   #whole(value: unknown, parts: readonly Converted[], places: PlaceTree): Converted {
     const weight = parts.reduce((sum, part) => sum + part.weight, 1);
     if (weight > this.#weight && this.problems.length === 0) {

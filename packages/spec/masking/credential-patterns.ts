@@ -1,10 +1,11 @@
 /**
- * Masks what looks like a credential although nobody registered it: passwords inside URLs, Authorization and Cookie header
- * text, bearer tokens, JSON Web Tokens and tokens of other known shapes, private keys, and what stands under a sensitive name.
+ * Masks text that looks like a credential, although no caller has registered it: passwords inside URLs, Authorization
+ * and Cookie headers, bearer tokens, JSON Web Tokens and tokens of other known shapes, private keys, and values under
+ * sensitive names.
  *
- * Texts come from users and from foreign error messages, so every rule is linear: no regular expression here can scan the
- * same stretch of text again from each of its positions. Python has the same rules (svc_runtime/run/credential_patterns.py);
- * vectors.json keeps the two together.
+ * Texts come from users and from error messages of other systems, so every rule takes linear time. No regular
+ * expression may scan the same text again from each of its positions. Python has the same rules
+ * (svc_runtime/run/credential_patterns.py), and vectors.json tests both.
  */
 import { isSensitiveFieldName, isSensitiveName } from '../sensitive-names.ts';
 import { MASK, TOKEN_SHAPES, isOpenSetting } from './rules.ts';
@@ -23,10 +24,12 @@ export function maskCredentials(text: string): string {
 
 const SHAPES = TOKEN_SHAPES.map(([hint, pattern]) => [hint, new RegExp(pattern, 'g')] as const);
 
-/** A user name this long without a password is a token (`https://<token>@host`). */
+/** A user name of at least this length without a password is a token (`https://<token>@host`). */
 const TOKEN_USER_LENGTH = 16;
 
-/** `scheme://user:password@host`. The password may itself hold `@`, `/` or `:`, so the last `@` of the word counts. */
+/**
+ * Masks `scheme://user:password@host`. The password may contain `@`, `/` or `:`, so the last `@` of the word counts.
+ */
 function maskUrlPasswords(text: string): string {
   let out = '';
   let done = 0;
@@ -35,10 +38,11 @@ function maskUrlPasswords(text: string): string {
   for (let mark = text.indexOf('://'); mark !== -1; mark = text.indexOf('://', mark + 3)) {
     const start = mark + 3;
     if (start < done) continue;
-    // Both are found once per word, however many `://` the word holds.
+    // Both positions are found once per word, even if the word contains several `://`.
     if (start > wordEnd) {
       wordEnd = endOfWord(text, start);
-      // Within the word only: a search that ran on to the start of the text would be repeated for every word.
+      // The search stays within the word. A search that continued to the start of the text would be repeated for every
+      // word.
       const at = text.slice(start, wordEnd).lastIndexOf('@');
       lastAt = at === -1 ? -1 : start + at;
     }
@@ -49,7 +53,7 @@ function maskUrlPasswords(text: string): string {
       if (lastAt - start < TOKEN_USER_LENGTH) continue;
       out += text.slice(done, start) + MASK;
     } else {
-      // `http://host:8080/users/a@b` is a port and a path; `http://host/a@b` has no user at all.
+      // `http://host:8080/users/a@b` has a port and a path; `http://host/a@b` has no user.
       if (text[userEnd] !== ':' || /^\d{1,5}[/?#]/.test(text.slice(userEnd + 1, userEnd + 7))) continue;
       out += `${text.slice(done, userEnd)}:${MASK}`;
     }
@@ -74,7 +78,10 @@ function maskHeaders(text: string): string {
     .replace(/\b((?:set-)?cookie:\s*)[^\r\n]+/gi, `$1${MASK}`);
 }
 
-/** Takes whole runs of token characters, so that text is read once; a token cut off in its second part counts too. */
+/**
+ * Matches whole runs of token characters, so that the text is read once. A token that is cut off in its second part
+ * also counts.
+ */
 function maskJsonWebTokens(text: string): string {
   return text.replace(/[\w.-]{24,}/g, (run) => {
     const at = run.indexOf('eyJ');
@@ -83,7 +90,7 @@ function maskJsonWebTokens(text: string): string {
   });
 }
 
-/** All between the lines that name it, or to the end of a text that was cut off. */
+/** Masks everything between the BEGIN and END lines, or up to the end of a truncated text. */
 function maskPrivateKeys(text: string): string {
   const head = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY-----/g;
   let out = '';
@@ -102,11 +109,11 @@ function maskPrivateKeys(text: string): string {
 }
 
 const MAX_NAME_LENGTH = 64;
-/** `a=b`, `a = b`, and none of `a==b`, `a!=b`, `a=>b`. */
+/** Matches `a=b` and `a = b`, but not `a==b`, `a!=b` or `a=>b`. */
 const BEFORE_EQUALS = /(?:^|[^\w.-])([\w.-]+) {0,2}$/;
 const AFTER_EQUALS = / {0,2}(?:(\\{0,3})(["'])|(?=[^\s=>~]))/y;
 
-/** `password=...` in query strings, form bodies, database connection strings and calls. */
+/** Masks `password=...` in query strings, form bodies, database connection strings and calls. */
 function maskAssignments(text: string): string {
   let out = '';
   let done = 0;
@@ -128,7 +135,7 @@ function maskAssignments(text: string): string {
   return done === 0 ? text : out + text.slice(done);
 }
 
-/** Of a language model: `max_tokens=4096`. */
+/** True for counts of tokens of a language model: `max_tokens=4096`. */
 const isCount = (name: string, value: string): boolean => /tokens$/i.test(name) && /^\d{1,12}$/.test(value);
 
 function endOfPlain(text: string, from: number): number {
@@ -137,7 +144,10 @@ function endOfPlain(text: string, from: number): number {
   return stop.exec(text)?.index ?? text.length;
 }
 
-/** Where the text behind an opening quote ends. JSON inside JSON has backslashes before its quotes: as many at the end. */
+/**
+ * Returns the end of a quoted text. In JSON inside JSON, backslashes precede the quotes, and both quotes have the same
+ * number.
+ */
 function endOfQuoted(text: string, { from, quote, slashes }: { from: number; quote: string; slashes: number }): number {
   for (let at = text.indexOf(quote, from); at !== -1; at = text.indexOf(quote, at + 1)) {
     let before = at;
@@ -148,7 +158,7 @@ function endOfQuoted(text: string, { from, quote, slashes }: { from: number; quo
   return text.length;
 }
 
-/** `"password": "..."` and `'password': '...'`, in JSON or a printed dict that someone put into a message. */
+/** Masks `"password": "..."` and `'password': '...'`, in JSON or in a printed dict inside a message. */
 function maskFields(text: string): string {
   const field = /["']([\w.$-]{1,64})\\{0,3}["'] {0,8}: {0,8}(?:(\\{0,3})(["'])|(?=-?\d))/g;
   let out = '';
@@ -157,7 +167,7 @@ function maskFields(text: string): string {
     const [, name = '', slashes = '', quote] = found;
     const from = field.lastIndex;
     if (!isSensitiveFieldName(name) || isOpenSetting(name)) {
-      // The quote may be the one before the next name.
+      // The quote may open the next name.
       if (quote !== undefined) field.lastIndex = from - 1;
       continue;
     }

@@ -1,6 +1,6 @@
 /**
- * Secret values, masked wherever they stand in text. Which values are worth looking for is in rules.ts; how they are found, in
- * value-matcher.ts.
+ * Masks secret values anywhere in a text. rules.ts decides which values are searched for, and value-matcher.ts finds
+ * them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MASK, MIN_LINE_LENGTH, isMaskable } from './rules.ts';
@@ -30,11 +30,11 @@ export function createSecretSet(options: MatcherOptions = {}): SecretSet {
 
   return {
     add(value) {
-      // A file's trailing newline is not part of what a program prints.
+      // The trailing newline of a file is not part of what a program prints.
       const secret = value.trim();
       if (!isMaskable(secret) || known.has(secret)) return;
       known.add(secret);
-      pending.push(secret); // indexed when the next text is looked at: most secrets are never looked for
+      pending.push(secret); // indexed with the next search, because most secrets are never searched for
       characters += secret.length;
     },
     size: () => known.size,
@@ -47,7 +47,7 @@ export function createSecretSet(options: MatcherOptions = {}): SecretSet {
   };
 }
 
-/** Masks what is in any of the sets, in every encoding we know of. */
+/** Masks the values of all sets, also in percent-encoded and backslash-escaped text. */
 export function maskValues(text: string, sets: readonly SecretSet[]): string {
   const found = sets.flatMap((set) => set.find(text));
   for (const decoding of ENCODINGS) {
@@ -58,10 +58,10 @@ export function maskValues(text: string, sets: readonly SecretSet[]): string {
   return cut(text, found);
 }
 
-/** Characters that are looked through in one turn: 12 ms for what takes longest. */
+/** Number of characters that are searched in one turn. */
 const PIECE = 64 * 1024;
 
-/** The same for large texts, and others get their turn in between: a MiB takes 10 to 200 ms. */
+/** Does the same for large texts, in turns with other work. */
 export async function maskValuesInTurns(text: string, sets: readonly SecretSet[], piece = PIECE): Promise<string> {
   if (text.length <= piece) return maskValues(text, sets);
   const found = await findInTurns(text, sets, piece);
@@ -95,7 +95,7 @@ function cut(text: string, intervals: Interval[]): string {
   let out = '';
   let done = -1;
   for (const [start, end] of intervals) {
-    // Touching intervals become one mask: the number of masks must not tell how many secrets were joined.
+    // Adjacent intervals become one mask. The number of masks must not reveal how many secrets were joined.
     if (start > done) out += text.slice(Math.max(done, 0), start) + MASK;
     done = Math.max(done, end);
   }
@@ -104,7 +104,7 @@ function cut(text: string, intervals: Interval[]): string {
 
 interface DecodedView {
   readonly text: string;
-  /** For every decoded character, and for the end, where it began in the original. */
+  /** For every decoded character and for the end: its start in the original text. */
   readonly origin: number[];
 }
 
@@ -113,7 +113,7 @@ const inOriginal = ([start, end]: Interval, { origin }: DecodedView): Interval =
   origin[end] ?? origin.at(-1) ?? 0,
 ];
 
-/** Stops after every piece of the text, so that others can have their turn. */
+/** Yields after every piece of the text, so that other work can run. */
 type Decoding = Generator<undefined, DecodedView | undefined>;
 
 function atOnce(decoding: Decoding): DecodedView | undefined {
@@ -132,14 +132,14 @@ async function inTurns(decoding: Decoding): Promise<DecodedView | undefined> {
 }
 
 /**
- * Escaped text is matched in its decoded form. There are too many half-encodings (each URL part, each library escapes another
- * set of characters) to list the encoded forms of a secret instead.
+ * Escaped text is decoded before the search. Each URL part and each library escapes another set of characters, so the
+ * encoded forms of a secret cannot be listed.
  */
 const ENCODINGS: readonly ((text: string, piece?: number) => Decoding)[] = [percentDecoded, backslashDecoded];
 
 function* percentDecoded(text: string, piece = Infinity): Decoding {
   if (!text.includes('%')) return undefined;
-  // One match per UTF-8 sequence, so that each decoded character knows its own place.
+  // Each match is one UTF-8 sequence, so that every decoded character has its own position.
   return yield* decodedView({
     text,
     piece,

@@ -1,39 +1,38 @@
 /**
  * Finds known secret values in text.
  *
- * Each secret becomes a handful of patterns: the value; its form with `+` for blanks; its first and last half (so that a
- * value cut off by someone's truncation is still recognised); and its base64 form at each of the three byte alignments, so
- * that it is found inside a longer encoded string such as a Basic header.
+ * Each secret becomes a few patterns:
  *
- * Matching: a bitmap over every pattern's first four characters rejects almost every position of a text at one array read.
- * A position that passes walks through prefixes of 4, 16, 64, ... characters in a hash table and stops at the first one no
- * pattern starts with; each prefix lists the lengths of the patterns that end before the next. Cost is therefore linear in
- * the text whatever the number of secrets, also when thousands share a prefix (`eyJhbGciOi...`), and a secret is added
- * without rebuilding anything, which an Aho-Corasick automaton could not offer.
+ * - the value itself, and its form with `+` for spaces,
+ * - its first and its last half, so that a truncated value is still found,
+ * - its base64 form at each of the three byte alignments, so that it is found inside a longer encoded text such as a
+ *   Basic header.
  *
- * Measured with 20,000 secrets of 12 to 64 characters on one core: ordinary log text 85 to 100 MB/s (a 140-character line
- * 2 to 3 µs, all rules included), 1 MB of random base64 60 to 75 ms, 1 MB that repeats a prefix shared by all secrets
- * 199 ms; the first indexing 25 µs and 2.5 kB per secret, one more secret afterwards 0.15 ms.
+ * A bitmap over the first four characters of every pattern rejects almost every position of a text with one array read.
+ * At any other position, prefixes of 4, 16, 64, ... characters are looked up in a hash table, until no pattern starts
+ * with the prefix. Each prefix lists the lengths of the patterns that end before the next prefix. The cost is therefore
+ * linear in the text for any number of secrets, even if thousands share a prefix (`eyJhbGciOi...`). Adding a secret
+ * rebuilds nothing, unlike in an Aho-Corasick automaton.
  */
 const FIRST_WINDOW = 4;
 const WINDOW_STEP = 4;
 const FILTER_BITS = 21;
 
-/** Below this a half is an ordinary word, and is not worth a pattern. */
+/** A shorter half is an ordinary word and gets no pattern. */
 const MIN_HALF_LENGTH = 8;
 
-/** Found text is [start, end). */
+/** The found text is [start, end). */
 export type Interval = [start: number, end: number];
 
-/** Where matches may begin, and up to where the parts before it are masked already. */
+/** The part of a text in which matches may start. Text before `covered` is masked already. */
 export type Part = { readonly from: number; readonly to: number; readonly covered: number };
 
 const WHOLE: Part = { from: 0, to: Infinity, covered: 0 };
 
 interface Pattern {
-  /** What to do beyond the match: nothing, take the whole base64 run, or follow the rest of a cut-off value. */
+  /** How to extend a match: not at all, to the whole base64 run, or along the rest of a truncated value. */
   readonly beyond: 'nothing' | 'run' | 'after' | 'before';
-  /** The secret a half belongs to; undefined when several share that half. */
+  /** The secret that a half belongs to. Undefined if several secrets share that half. */
   readonly source: string | undefined;
 }
 
@@ -43,7 +42,7 @@ interface Match {
 }
 
 export type MatcherOptions = {
-  /** Whether a value that somebody cut off is found by half of it. For whole values this costs a third of the index. */
+  /** Also finds a truncated value by its half. For whole values, this costs a third of the index. */
   findsHalves?: boolean;
 };
 
@@ -67,7 +66,10 @@ export class ValueMatcher {
     this.#addPattern(secret.slice(-half), { beyond: 'before', source: secret });
   }
 
-  /** May overlap; in order of discovery. Those that begin in a part of the text, when it is looked through in several. */
+  /**
+   * Returns intervals in order of discovery; they may overlap. With `part`, it returns only those that start in that
+   * part.
+   */
   find(text: string, { from, to, covered: before }: Part = WHOLE): Interval[] {
     const found: Interval[] = [];
     let covered = before;
@@ -79,7 +81,7 @@ export class ValueMatcher {
       const slot = slotOf(key);
       if (at < from || ((this.#filter[slot >>> 3] ?? 0) & (1 << (slot & 7))) === 0) continue;
       const match = this.#longestAt(text, at);
-      // A match inside what is already masked (the second half of a whole value) must not reach beyond it.
+      // A match inside masked text, such as the second half of a whole value, must not extend beyond it.
       if (match === undefined || at + match.length <= covered) continue;
       const interval = reach({ text, start: at, end: at + match.length, pattern: match.pattern, covered });
       covered = Math.max(covered, interval[1]);
@@ -118,7 +120,10 @@ export class ValueMatcher {
   }
 }
 
-/** The same text in two roles: the one that masks more wins, and a half that several secrets share belongs to none. */
+/**
+ * Merges two roles of the same text. The role that masks more wins. A half that several secrets share belongs to none
+ * of them.
+ */
 function stronger(a: Pattern, b: Pattern): Pattern {
   if (a.beyond === 'nothing') return b;
   if (b.beyond === 'nothing') return a;
@@ -132,7 +137,7 @@ function reach(options: { text: string; start: number; end: number; pattern: Pat
   const { beyond, source } = pattern;
   const inRun = (index: number): boolean => /[\w+/=.-]/.test(text.charAt(index));
   if (source === undefined) {
-    // An encoded value's neighbours in its run hold bits of its first and last byte, so the run goes as a whole.
+    // The neighbours of an encoded value contain bits of its first and last byte, so the whole run is masked.
     if (beyond === 'run' || beyond === 'before') while (start > covered && inRun(start - 1)) start -= 1;
     if (beyond === 'run' || beyond === 'after') while (end < text.length && inRun(end)) end += 1;
   } else if (beyond === 'after') {
@@ -143,7 +148,9 @@ function reach(options: { text: string; start: number; end: number; pattern: Pat
   return [start, end];
 }
 
-/** Four characters fold into 28 bits, of which a fifth shift leaves nothing: the key depends on the last four only. */
+/**
+ * Hashes the last four characters. Four shifts of 7 bits fill 28 bits, so the next shift removes the oldest character.
+ */
 function rolled(key: number, code: number): number {
   return ((key << 7) ^ code) & 0x0fffffff;
 }
@@ -158,7 +165,10 @@ function slotOf(key: number): number {
   return Math.imul(key, 0x9e3779b1) >>> (32 - FILTER_BITS);
 }
 
-/** The base64 characters that depend on the secret alone, for each position its first byte can have in a group of three. */
+/**
+ * Returns the base64 characters that depend on the secret alone, for each position of its first byte in a group of
+ * three.
+ */
 function base64Cores(secret: string): Set<string> {
   const bytes = Buffer.from(secret, 'utf8');
   const cores = new Set<string>();

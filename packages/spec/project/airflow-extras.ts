@@ -1,8 +1,8 @@
-/** Extras of `apache-airflow`, and the packages each stands for. Most are named as their provider is. */
+/** Extras of `apache-airflow` and the package of each. Most have the name of their provider. */
 
 const PROVIDER = 'apache-airflow-providers-';
 
-/** Names of old, and those of a product whose provider has a longer name. */
+/** Old names, and short names of products whose provider has a longer name. */
 const RENAMED: Readonly<Record<string, string>> = {
   aws: 'amazon',
   azure: 'microsoft-azure',
@@ -35,11 +35,11 @@ const RENAMED: Readonly<Record<string, string>> = {
 
 const PLAIN_PACKAGES = new Set(['cloudpickle', 'pandas', 'polars', 's3fs', 'virtualenv']);
 
-/** Parts of Airflow's own processes (and the executors, which the control plane stands in for): nothing to install. */
+/** Extras of Airflow's own processes and executors. The control plane replaces these, so nothing is installed. */
 const OF_AIRFLOW_ITSELF =
   /^(all.*|devel.*|doc.*|aiobotocore|async|celery|cgroups|crypto|dask|deprecated-api|edge3?|fab|github-enterprise|google-auth|graphviz|gunicorn|kerberos|keycloak|ldap|leveldb|memray|otel|password|pydantic|rabbitmq|saml|sentry|standard|statsd|uv)$/;
 
-/** The package an extra stands for; undefined when there is nothing to install. */
+/** Returns the package of an extra, or undefined if there is nothing to install. */
 export function packageOfExtra(extra: string): string | undefined {
   const name = extra
     .trim()
@@ -49,7 +49,7 @@ export function packageOfExtra(extra: string): string | undefined {
   return PLAIN_PACKAGES.has(name) ? name : PROVIDER + (RENAMED[name] ?? name);
 }
 
-/** What svc itself stands in for: never installed, whoever asks for it. */
+/** Packages that svc itself replaces. They are never installed, whatever requires them. */
 export const STOOD_IN_FOR: ReadonlySet<string> = new Set([
   'apache-airflow',
   'apache-airflow-core',

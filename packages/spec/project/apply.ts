@@ -1,6 +1,6 @@
 /**
- * What svc.yaml says, together with what the DAG file says. A task override wins over the DAG file, and the project's
- * defaults fill in what the file leaves open. The result is the artifact: the control plane never sees svc.yaml itself.
+ * Merges svc.yaml into what the DAG file says. A task override wins over the DAG file, and the project's defaults fill
+ * what the file leaves open. The result is the artifact; the control plane never sees svc.yaml itself.
  */
 import { distance } from 'fastest-levenshtein';
 import type { CompiledSpec } from '../schema.ts';
@@ -10,17 +10,17 @@ import type { ProjectFile, TaskOverride } from './schema.ts';
 type Task = CompiledSpec['tasks'][number];
 type Project = ProjectFile & { dag_id: string };
 
-/** By task: the settings that the DAG file gives, as arguments or in default_args. */
+/** For each task, the settings that the DAG file sets, as arguments or in default_args. */
 export type StatedSettings = Readonly<Record<string, readonly ('retries' | 'retry_delay' | 'execution_timeout')[]>>;
 
-/** `path` is the key in svc.yaml that is wrong. */
+/** `path` is the wrong key in svc.yaml. */
 export type OverlayProblem = { path: string[]; message: string };
 
 export type AppliedProject =
   | { ok: true; spec: CompiledSpec; warnings: string[] }
   | { ok: false; problems: OverlayProblem[] };
 
-/** Owner of a task whose author named none. */
+/** The owner of a task whose author named none. */
 const UNNAMED_OWNER = 'airflow';
 
 type Compiled = { spec: CompiledSpec; stated: StatedSettings };
@@ -52,7 +52,7 @@ export function applyProject({ spec, stated }: Compiled, project: Project): Appl
   return { ok: true, spec: applied, warnings: renamed ? [warning] : [] };
 }
 
-/** What building and running need to know later. `defined_as` finds the DAG in its file again. */
+/** What building and running need later. `defined_as` finds the DAG in its file again. */
 function projectSection(project: Project, definedAs: string) {
   return {
     schema_version: project.schema_version,
@@ -70,7 +70,7 @@ function projectSection(project: Project, definedAs: string) {
   };
 }
 
-/** Resources are layered one by one: a task that asks for more memory keeps the CPU of the defaults. */
+/** Merges resources field by field: a task that asks for more memory keeps the CPU of the defaults. */
 function settingsOf({ defaults = {}, tasks = {} }: Project, task: Task, stated: readonly string[]): TaskOverride {
   const own = Object.hasOwn(tasks, task.task_id) ? tasks[task.task_id] : undefined;
   const open = {

@@ -1,8 +1,9 @@
 /**
- * What base images are called, for those who build them, build on them and run them: `<repository>:<Python line>-<version>`.
+ * Names of base images, for the programs that build them, build on them and run them: `<repository>:<Python
+ * line>-<version>`.
  */
 
-/** Where they are looked for when nobody says otherwise (`executor.base_image_repository`). */
+/** The default of `executor.base_image_repository`. */
 export const DEFAULT_BASE_REPOSITORY = 'svc-base';
 
 /** A repository without a tag or a digest. */

@@ -1,4 +1,4 @@
-/** Short connector names and the provider package each stands for: sugar over `dependencies`. */
+/** Short connector names and the provider package of each, as a shorthand for `dependencies`. */
 export const CONNECTORS: Readonly<Record<string, string>> = {
   airbyte: 'apache-airflow-providers-airbyte',
   amazon: 'apache-airflow-providers-amazon',
@@ -48,7 +48,7 @@ export const CONNECTORS: Readonly<Record<string, string>> = {
   vertica: 'apache-airflow-providers-vertica',
 };
 
-/** The packages behind connector names, each once, in the order they were asked for. */
+/** Returns the packages of these connectors without repetition, in the given order. */
 export function connectorPackages(names: readonly string[]): string[] {
   return [...new Set(names.map((name) => CONNECTORS[name] ?? name))];
 }

@@ -1,4 +1,4 @@
-/** `dbt` and `dbt_groups` of svc.yaml: their form, and what the compiler is told of them. */
+/** `dbt` and `dbt_groups` of svc.yaml: their schema, and what the compiler receives. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 
@@ -72,7 +72,7 @@ export type DbtSettings = {
   dbt_groups?: Record<string, Static<typeof DbtGroup>> | undefined;
 };
 
-/** What the compiler needs to add them; undefined without any. */
+/** Returns what the compiler needs to add the dbt groups, or undefined if there are none. */
 export function dbtGroups(
   project: DbtSettings & { dag_id: string; description?: string | undefined },
 ): object | undefined {
@@ -95,7 +95,7 @@ function partsOf(group: Static<typeof DbtProject>): object {
   return { upstream, downstream, arguments: { project_dir: '.', ...given } };
 }
 
-/** The compiler begins what it says of a group with its key. */
+/** Finds the key of the group in a message of the compiler, which starts with that key. */
 export function dbtKeyIn(message: string): string[] | undefined {
   const found = /^(?:(?<one>dbt)|dbt_groups\.(?<id>[^:.\s]+))(?:\.\w+)?: /.exec(message)?.groups;
   if (found === undefined) return undefined;

@@ -1,9 +1,9 @@
 // `exclude_paths` as lines of an ignore file:
 //
-//   a plain name p              p, **/p, p/**, **/p/**     a directory or file of that name anywhere, and all below it
-//   last segment has a glob     p, **/p                    matches files; nothing lies below them
-//   contains a slash            p, p/**                    one place, and all below it
-//   begins with ! or #          dropped                    it would re-include, or be a comment
+//   a plain name p              p, **/p, p/**, **/p/**     a directory or file of that name anywhere, with its content
+//   last segment has a glob     p, **/p                    matches files, which have no content below them
+//   contains a slash            p, p/**                    one path, with its content
+//   begins with ! or #          dropped                    it would re-include files, or be a comment
 
 export const DEFAULT_EXCLUDE_PATHS = ['.git', '__pycache__', '*.pyc', '.venv', 'venv'];
 

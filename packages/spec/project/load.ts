@@ -1,4 +1,7 @@
-/** Reads the text of a `svc.yaml`: defaults filled in, every problem with its line and column. Pure; reading the file is the caller's. */
+/**
+ * Parses the text of a `svc.yaml`: fills in defaults and reports every problem with its line and column. It is pure;
+ * the caller reads the file.
+ */
 import { distance } from 'fastest-levenshtein';
 import { Errors } from 'typebox/value';
 import { placeAt, readYaml } from '../files/yaml.ts';
@@ -12,27 +15,27 @@ export type ProjectProblem = {
   message: string;
   line: number;
   column: number;
-  /** What to do; absent where the message says it. */
+  /** What the author can do. Absent if the message says it. */
   instead?: string;
 };
 
-/** Plain data, so that another thread may have read it. */
+/** Plain data, so that another thread can send it. */
 export type LoadedProject =
   | {
       ok: true;
       project: Project & { dag_id: string };
       warnings: ProjectProblem[];
-      /** Where each key was written, for problems that only show later (`placeAt`). */
+      /** The place of each key, for problems that are found later (`placeAt`). */
       places: PlaceTree;
     }
   | { ok: false; problems: ProjectProblem[] };
 
 type Path = readonly (string | number)[];
 
-/** Unquoted, `3.10` is the number 3.1 to YAML; what the author wrote is what they meant. */
+/** YAML reads an unquoted `3.10` as the number 3.1. For these keys, the written text counts. */
 const WRITTEN_AS_TEXT = new Set(['python_version', 'schema_version']);
 
-/** `directoryName` names the DAG when the file does not. An absent file is an empty one. */
+/** `directoryName` names the DAG if the file does not. An absent file counts as an empty one. */
 export function loadProject(text: string, directoryName: string): LoadedProject {
   const read = readYaml(text, {
     kind: 'project',
@@ -58,7 +61,10 @@ export function loadProject(text: string, directoryName: string): LoadedProject 
   return { ok: true, project, warnings: warningsOf(project, written as Record<string, unknown>, at), places };
 }
 
-/** Zero-valued fields (absent, null, "" or an empty list or map) take the default; the objects among them field by field. */
+/**
+ * Replaces empty fields (absent, null, "" or an empty list or map) by their defaults. The nested sections are merged
+ * field by field.
+ */
 function withDefaults(written: Record<string, unknown>): Record<string, unknown> {
   const result: Record<string, unknown> = {
     ...structuredClone(PROJECT_DEFAULTS),
@@ -72,7 +78,7 @@ function withDefaults(written: Record<string, unknown>): Record<string, unknown>
   return result;
 }
 
-/** An unknown key stays, whatever its value: it has to be reported. */
+/** An unknown key stays even if its value is empty, because it must be reported. */
 const withoutZeros = (fields: Record<string, unknown>, known: readonly string[]): Record<string, unknown> =>
   Object.fromEntries(Object.entries(fields).filter(([key, value]) => !known.includes(key) || !isZero(value)));
 
@@ -81,7 +87,7 @@ function isZero(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0;
 }
 
-/** Nobody mends more than that before trying again. */
+/** An author fixes at most this many problems before the next try. */
 const MAX_PROBLEMS = 50;
 
 function schemaProblems(value: unknown, at: (path: Path) => { line: number; column: number }): ProjectProblem[] {
@@ -93,7 +99,8 @@ function schemaProblems(value: unknown, at: (path: Path) => { line: number; colu
       .split('/')
       .slice(1)
       .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
-    // A closed object reports itself and each key too many; a union reports each of its arms. One message per place.
+    // A closed object reports itself and each unknown key, and a union reports each of its members. Only one message
+    // per place is kept.
     if (error.keyword === 'additionalProperties' || seen.has(error.instancePath)) continue;
     seen.add(error.instancePath);
     const last = path.at(-1) ?? '';
@@ -123,7 +130,7 @@ type SchemaNode = {
   const?: unknown;
 };
 
-/** What the schema says at a place; `tasks.<id>` goes through the map of tasks. */
+/** Returns the schema of a path. `tasks.<id>` passes through the map of tasks. */
 const schemaAt = (path: Path): SchemaNode | undefined =>
   path.reduce<SchemaNode | undefined>(
     (current, part) => current?.properties?.[part] ?? Object.values(current?.patternProperties ?? {})[0],
@@ -132,7 +139,7 @@ const schemaAt = (path: Path): SchemaNode | undefined =>
 
 const knownKeys = (path: Path): string[] => Object.keys(schemaAt(path)?.properties ?? {});
 
-/** Of a key that takes one of a few words. */
+/** Lists the allowed words of a key. */
 function allowedAt(path: Path): string {
   const node = schemaAt(path);
   return [node, ...(node?.anyOf ?? [])]
@@ -205,7 +212,7 @@ function warningsOf(
 }
 
 const SHOWN = 200;
-/** Longer than any that the schema knows. */
+/** Longer than any key of the schema. */
 const LONGEST_KEY = 60;
 
 const shownPath = (path: Path): string => path.map((part) => String(part).slice(0, LONGEST_KEY)).join('.');

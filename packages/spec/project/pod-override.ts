@@ -1,9 +1,10 @@
 /**
- * `executor_config={"pod_override": V1Pod(...)}` of a task: read from the form in which the compiler writes Python objects,
- * and held against what an author may never set. Refused when the DAG is registered, and again when a pod is made.
+ * Reads `executor_config={"pod_override": V1Pod(...)}` of a task from the form in which the compiler writes Python
+ * objects, and checks it against what an author may never set. Registration refuses a violation, and the creation of a
+ * pod checks again.
  */
 
-/** As the API of Kubernetes has it; what is in it beyond the rules below is for the cluster to judge. */
+/** A pod as the Kubernetes API has it. The cluster judges everything that the rules below do not cover. */
 export type PodOverride = {
   metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> };
   spec?: Fields;
@@ -11,7 +12,7 @@ export type PodOverride = {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the operator decides about what authors may lay over a pod. */
+/** The operator's decision about what authors may override in a pod. */
 export type OverridePolicy = { allowsSecrets: boolean };
 
 export type ReadOverride = { override: PodOverride | undefined; problems: string[] };
@@ -28,7 +29,7 @@ export function readPodOverride(executorConfig: unknown, policy: OverridePolicy)
   return { override: override as PodOverride, problems: problemsOf(override, policy) };
 }
 
-/** One thing that is looked for: where, what of it is refused, and why. */
+/** One refused setting: its path, the values that are refused, and the reason. */
 type Rule = { path: string; isRefused: (value: unknown) => boolean; why: string };
 
 const isSet = (value: unknown): boolean => value !== undefined && value !== null;
@@ -40,7 +41,7 @@ const ESCAPES = 'it would reach beyond the pod';
 const CREDENTIALS = 'tasks get no token of the cluster';
 const HARDENED = 'task containers have no privileges';
 
-/** `containers[]` stands for the init containers, too. */
+/** `containers[]` also covers init containers. */
 const NEVER: readonly Rule[] = [
   { path: 'metadata.labels', isRefused: hasOwnName, why: 'labels that begin with svc.dev/ belong to svc' },
   { path: 'metadata.annotations', isRefused: hasOwnName, why: 'annotations that begin with svc.dev/ belong to svc' },
@@ -91,7 +92,7 @@ const SECRETS: readonly Rule[] = [
   { path: 'spec.containers[].envFrom[].secretRef', isRefused: isSet, why: SECRETS_WHY },
 ];
 
-/** For docs/kubernetes.md. */
+/** Rendered in docs/kubernetes.md. */
 export const REFUSED_IN_OVERRIDES = [...NEVER, ...SECRETS].map(({ path, why }) => ({ path, why }));
 
 function problemsOf(override: Fields, { allowsSecrets }: OverridePolicy): string[] {
@@ -106,7 +107,7 @@ function problemsOf(override: Fields, { allowsSecrets }: OverridePolicy): string
 const placesOf = (path: string): string[] =>
   path.startsWith('spec.containers[]') ? [path, path.replace('spec.containers', 'spec.initContainers')] : [path];
 
-/** All values at a path; `name[]` is every item of a list, `name[0]` the first. */
+/** Returns all values at a path. `name[]` is every item of a list, `name[0]` the first. */
 function valuesAt(value: unknown, [step, ...rest]: readonly string[]): unknown[] {
   if (step === undefined) return [value];
   const [, name = '', index] = /^(\w+)(?:\[(\d*)\])?$/.exec(step) ?? [];
@@ -122,7 +123,7 @@ const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const fieldsOf = (value: unknown): Fields => (isFields(value) ? value : {});
 
-/** Names of Python's client that are not simply the same in another case. */
+/** Names in the Python client that differ from the API in more than their case. */
 const IRREGULAR: Readonly<Record<string, string>> = {
   host_ip: 'hostIP',
   host_ipc: 'hostIPC',
@@ -146,8 +147,9 @@ const camelCase = (name: string): string =>
   IRREGULAR[name] ?? name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
 /**
- * A recorded object becomes its fields, by the names the API has; values that were not given are left out. The keys of plain
- * dicts are the author's (labels, limits, node selectors) and stay. What cannot be read is told: it would be missing.
+ * Converts a recorded object to fields with the names of the API, without values that were not given. Keys of plain
+ * dicts belong to the author (labels, limits, node selectors) and stay unchanged. An unreadable value is reported,
+ * because the pod would lack it.
  */
 function plain(value: unknown, tell: (problem: string) => void): unknown {
   if (Array.isArray(value)) return value.map((item) => plain(item, tell));

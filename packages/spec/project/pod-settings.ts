@@ -1,4 +1,4 @@
-/** `resources` and `execution` of a task as the artifact carries them, for whoever makes its pod. */
+/** `resources` and `execution` of a task as the artifact contains them, for the executor that creates its pod. */
 export type TaskResources = {
   readonly cpu?: string;
   readonly memory?: string;
@@ -20,7 +20,7 @@ export type TaskExecution = {
   readonly service_account?: string;
   readonly node_selector?: Record<string, string>;
   readonly tolerations?: Toleration[];
-  /** As Kubernetes has it. */
+  /** The affinity as Kubernetes defines it. */
   readonly affinity?: Record<string, object>;
   readonly priority_class?: string;
   readonly image_pull_secrets?: string[];

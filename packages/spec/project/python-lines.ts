@@ -1,4 +1,4 @@
-/** The Python lines that have a published base image, and what to tell a project that sits on a leaving one. */
+/** Python lines with a published base image, and the warning for a project on a deprecated line. */
 
 export const PYTHON_LINES = {
   '3.10': { status: 'deprecated', endOfLife: '2026-10-31', publishedUntil: '2026-10-31' },
@@ -11,7 +11,7 @@ export type PythonLine = keyof typeof PYTHON_LINES;
 
 export const DEFAULT_PYTHON_LINE: PythonLine = '3.11';
 
-/** A warning when the project resolves to a deprecated line. The two roads there need two different fixes. */
+/** Returns a warning if the project uses a deprecated line. `base_image` and `python_version` need different fixes. */
 export function pythonLineWarning(project: { python_version: PythonLine; base_image?: string }): string | undefined {
   if (project.base_image !== undefined) {
     if (!pinsDeprecatedLine(project.base_image)) return undefined;
@@ -29,7 +29,10 @@ export function pythonLineWarning(project: { python_version: PythonLine; base_im
   );
 }
 
-/** `registry/base:3.10`, `python:3.10-slim`, `svc-base:py3.10-0.5`: the tag names the line, and no longer number hides it. */
+/**
+ * True if the tag names Python 3.10, as in `registry/base:3.10`, `python:3.10-slim` and `svc-base:py3.10-0.5`. Longer
+ * numbers do not match.
+ */
 function pinsDeprecatedLine(image: string): boolean {
   const name = image.split('@', 1)[0] ?? '';
   const tag = name.slice(name.lastIndexOf('/') + 1).split(':')[1] ?? '';

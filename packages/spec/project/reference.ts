@@ -1,4 +1,4 @@
-/** docs/svc-yaml.md, from the schema itself. */
+/** Renders docs/svc-yaml.md from the schema. */
 import { CONNECTORS } from './connectors.ts';
 import { PYTHON_LINES } from './python-lines.ts';
 import { PROJECT_DEFAULTS, ProjectFile } from './schema.ts';

@@ -1,4 +1,7 @@
-/** `svc.yaml`: how a DAG project is built and run. Every key is optional; what a key means is its description here. */
+/**
+ * The schema of `svc.yaml`, which says how a DAG project is built and run. Every key is optional, and its description
+ * says what it means.
+ */
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import { DbtGroup, DbtProject } from './dbt.ts';
@@ -8,7 +11,7 @@ import type { PythonLine } from './python-lines.ts';
 
 export const SCHEMA_VERSION = '1.0';
 
-/** Refuses unknown keys, so that a misspelt one is an error and not a silent default. */
+/** Refuses unknown keys, so that a misspelt key is an error instead of a silent default. */
 const Closed = <Properties extends Record<string, TSchema>>(properties: Properties, description: string) =>
   Type.Object(properties, { additionalProperties: false, description });
 
@@ -21,14 +24,14 @@ const Lines = (description: string, defaults: string[] = []) =>
     maxItems: 1_000,
   });
 
-/** A path inside the project: relative, without a way out. */
+/** A relative path that stays inside the project. */
 const INSIDE = String.raw`^(?!/)(?!.*(^|/)\.\.(/|$))[^\r\n\u0000\\]+$`;
 
 /** A Kubernetes quantity: 250m, 0.5, 10Gi. */
 const Quantity = (description: string) =>
   Type.String({ pattern: String.raw`^\d+(\.\d+)?(m|k|Ki|M|Mi|G|Gi|T|Ti|P|Pi)?$`, description });
 
-/** `domain/name`, as Kubernetes has it. */
+/** `domain/name`, as Kubernetes defines it. */
 const EXTENDED_RESOURCE = String.raw`^[a-z0-9]([a-z0-9.-]*[a-z0-9])?/[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$`;
 
 const Resources = Closed(
@@ -127,7 +130,7 @@ const Execution = Closed(
   'Where and as whom the task runs',
 );
 
-/** Names the platform gives meaning to are not an author's to set. */
+/** Authors may not set names that the platform uses. */
 const ENVIRONMENT_NAME = '^(?!SVC_)[A-Za-z_][A-Za-z0-9_]*$';
 
 const Task = Closed(
@@ -289,7 +292,7 @@ export const ProjectFile = Closed(
 export type ProjectFile = Static<typeof ProjectFile> & { python_version: PythonLine };
 export type TaskOverride = Static<typeof Task>;
 
-/** What stands in for a key that is missing, null or empty. Fixed: no workspace changes them. */
+/** Defaults of keys that are missing, null or empty. They are fixed: no workspace changes them. */
 export const PROJECT_DEFAULTS = {
   schema_version: SCHEMA_VERSION,
   python_version: DEFAULT_PYTHON_LINE,

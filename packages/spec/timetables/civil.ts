@@ -1,4 +1,5 @@
-// The proleptic Gregorian calendar as arithmetic on whole numbers. `Date` would do, at ten times the cost per step.
+// The proleptic Gregorian calendar as integer arithmetic. `Date` would work, but each step would cost several times as
+// much.
 
 export interface CivilDate {
   readonly year: number;
@@ -9,7 +10,7 @@ export interface CivilDate {
 }
 
 const DAYS_IN_400_YEARS = 146_097;
-// Counting years from March puts the leap day last, so month lengths before it follow one formula.
+// A year that starts in March has its leap day at the end, so one formula covers the lengths of the months before it.
 const DAYS_FROM_MARCH_OF_YEAR_0_TO_EPOCH = 719_468;
 
 export const isLeapYear = (year: number): boolean => year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0);
@@ -19,7 +20,7 @@ const MONTH_LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31] as const;
 export const daysInMonth = (year: number, month: number): number =>
   month === 2 && isLeapYear(year) ? 29 : (MONTH_LENGTHS[month - 1] ?? 31);
 
-/** Days since 1970-01-01. */
+/** Returns days since 1970-01-01. */
 export const epochDay = ({ year, month, day }: CivilDate): number => {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);
@@ -46,5 +47,5 @@ export const civilDate = (epochDays: number): CivilDate => {
   };
 };
 
-/** 0 = Sunday, as cron counts. */
+/** Returns 0 for Sunday, as cron does. */
 export const weekday = (epochDays: number): number => (((epochDays + 4) % 7) + 7) % 7;

@@ -1,8 +1,8 @@
-// A cron expression in English, word for word as Airflow shows it (`timetable_description`).
+// Describes a cron expression in English with exactly the words that Airflow shows (`timetable_description`).
 //
-// Airflow's texts come from a general describer with its own reading of cron; where that fails the description is empty, and
-// so is ours. Known oddities are kept, because users compare: "every hour" is left unsaid after anything else, and a list of
-// steps reads clumsily.
+// Airflow's texts come from a general describer with its own reading of cron. Where that describer fails, its
+// description is empty, and so is ours. Known oddities are kept, because users compare: "every hour" is omitted after
+// anything else, and a list of steps reads clumsily.
 
 interface Phrases {
   readonly any: string;
@@ -10,9 +10,9 @@ interface Phrases {
   readonly every: (step: string) => string;
   readonly between: (from: string, to: string) => string;
   readonly list: (items: string) => string;
-  /** A value inside a list or phrase. Throws Indescribable on what has no name. */
+  /** Describes a value inside a list or phrase. Throws Indescribable for a value without a name. */
   readonly item: (text: string) => string;
-  /** The end of a range, where it is said differently from its start. */
+  /** Describes the end of a range if its words differ from those of the start. */
   readonly rangeEnd?: (text: string) => string;
 }
 
@@ -109,7 +109,7 @@ const describeStep = (phrases: Phrases, text: string, inList: boolean): string =
   }
   if (body === '*') return every;
   const start = phrases.item(body);
-  // Inside a list the start goes unsaid, but not its comma.
+  // Inside a list the start is omitted, but its comma stays.
   return inList ? `${every}, ` : `${every}, starting ${phrases.one(start).replace(', ', '')}`;
 };
 
@@ -145,7 +145,7 @@ const describeTime = (minute: string, hour: string): string => {
     const times = hour.split(',').map((each) => clock(each, minute));
     return `at ${times.slice(0, -1).join(', ')} and ${times.at(-1) ?? ''}`;
   }
-  // "Every 5 minutes, at 03:00" would be wrong; all of that hour is meant.
+  // A single hour becomes a range, because "every 5 minutes, at 03:00" would be wrong.
   const spanned = /[*/]/.test(minute) && isPlain(hour) ? `${hour}-${hour}` : hour;
   return [describeField(MINUTES, minute), describeField(HOURS, spanned)].filter((text) => text !== '').join(', ');
 };
@@ -167,12 +167,12 @@ const replaceNames = (text: string, names: readonly string[], first: number): st
 
 const everyByOne = (text: string): string => (text === '*/1' || text === '?' ? '*' : text);
 
-/** `3/2` said as the range it is, for fields whose values have names. */
+/** Writes `3/2` as a range, for fields whose values have names. */
 const openRange = (text: string, last: number): string => text.replace(/^(\d+)\/(\d+)$/, `$1-${last}/$2`);
 
 const sundayAsZero = (text: string): string => text.replace(/(?<![\d/#])7(?!\d)/g, '0');
 
-// `0/5` is `*/5`. In a list all of them are rewritten, also inside `10/5`, which then makes no sense and is not described.
+// `0/5` means `*/5`. In a list, every occurrence is rewritten, even inside `10/5`, which then has no description.
 const startAt = (text: string, first: number): string =>
   text.startsWith(`${first}/`) ? text.replaceAll(`${first}/`, '*/') : text;
 
@@ -193,14 +193,14 @@ const describeFields = ([minute = '', hour = '', day = '', month = '', weekday =
   return sentence.charAt(0).toUpperCase() + sentence.slice(1).replace(/[, ]+$/, '');
 };
 
-/** Empty for what has no description: six and seven fields, unresolved presets. */
+/** Returns an empty text for what has no description: six or seven fields, and unresolved presets. */
 export const cronDescription = (expression: string): string => {
   const fields = expression.split(/\s+/).filter((text) => text !== '');
   if (fields.length !== 5) return '';
   const [minute = '', hour = '', day = '', month = '', weekday = ''] = fields;
   try {
     if (day === '*' || weekday === '*') return describeFields(fields);
-    // Either day field may match, so each is said on its own.
+    // Either day field may match, so each is described separately.
     const byDay = describeFields([minute, hour, day, month, '*']);
     return `${byDay} (or) ${describeFields([minute, hour, '*', month, weekday])}`;
   } catch (error) {

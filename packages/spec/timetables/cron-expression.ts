@@ -1,18 +1,21 @@
-// Reads cron expressions as Airflow does (croniter, observed from outside): minute hour day month weekday [second [year]].
+// Parses cron expressions as Airflow does (croniter, observed from outside): minute hour day month weekday [second
+// [year]].
 //
-// Where it is unusual, on purpose:
+// Unusual rules, which are intended:
+//
 //   1-1, 59/5     from a value to itself is the whole range by that step, not one value
-//   22-2, fri-mon a range may wrap; after the wrap a step goes on counting only when it jumped over the end
+//   22-2, fri-mon a range may wrap; after the wrap, a step continues only if it jumped over the end
 //   5/15          from 5 to the end by 15
 //   L, 1-L        last day of the month, in the day field only; L5 last Friday; 5#2 second Friday
-//   15W           working day nearest to the 15th; it must stand alone
+//   15W           working day nearest to the 15th; it must be alone in the field
 //   ?             as *, in the two day fields only and alone
-//   *,5           counts as *: the field does not restrict anything, which matters for the rule below
-//   day + weekday both given: a day matches when either does. A field that names every value (`*/1`, `0-6`) still counts as
-//                 given, unless there is a * anywhere in the other one.
+//   *,5           counts as *: the field restricts nothing, which matters for the next rule
+//   day + weekday both given: a day matches when either does. A field that names every value (`*/1`, `0-6`) still
+//                 counts as given, unless there is a * anywhere in the other one.
 //   7             Sunday, but only with five fields; with six, day 0 is read as 1 instead
-// H (hashed) needs an identity Airflow never passes and is refused there too. R (random) would give another schedule at every
-// evaluation; a plan that changes under the reader is refused here.
+//
+// H (hashed) needs an identity that Airflow never passes, so Airflow refuses it as well. R (random) would give another
+// schedule at every evaluation, so it is refused here.
 
 export interface DayRule {
   /** Bit d = day d of the month; null = any. */
@@ -20,9 +23,9 @@ export interface DayRule {
   readonly lastDayOfMonth: boolean;
   /** Bit 0 = Sunday; null = any. */
   readonly weekdays: number | null;
-  /** When present, the weekday must also be such a one: weekday -> which of the month (1..5), 6 standing for the last. */
+  /** If present, the weekday must also have this place in the month: weekday -> 1..5, or 6 for the last. */
   readonly nthWeekdays: ReadonlyMap<number, readonly number[]> | null;
-  /** The working day nearest to this day of the month. */
+  /** The rule matches the working day nearest to this day of the month. */
   readonly nearestWorkday: number | null;
 }
 
@@ -34,9 +37,12 @@ export interface CronExpression {
   readonly months: readonly number[];
   /** Null = every year. */
   readonly years: readonly number[] | null;
-  /** One rule, or two when day and weekday are both restricted: either may match, but each must match sometime. */
+  /** One rule, or two if day and weekday are both restricted. Either may match, but each must match at some time. */
   readonly dayRules: readonly DayRule[];
-  /** The hour field names every hour: the schedule then runs in every hour of real time, whatever the clock on the wall does. */
+  /**
+   * True if the hour field names every hour. The schedule then runs in every hour of real time, even when clocks
+   * change.
+   */
   readonly everyHour: boolean;
 }
 
@@ -50,7 +56,7 @@ interface FieldShape {
   readonly name: string;
   readonly min: number;
   readonly max: number;
-  /** A number that stands for another: 7 for Sunday. */
+  /** A number with the meaning of another one: 7 is Sunday. */
   readonly alias?: readonly [number, number];
   readonly words?: Readonly<Record<string, number>>;
 }
@@ -74,7 +80,7 @@ const YEAR: FieldShape = { name: 'year', min: 1970, max: 2099 };
 const DAY_IN_SIX: FieldShape = { ...DAY, alias: [0, 1] };
 const WEEKDAY_IN_FIVE: FieldShape = { ...WEEKDAY, alias: [7, 0] };
 
-// Airflow's own presets; in its answers they appear as the expression they stand for.
+// Airflow's own presets. Its answers contain the expression instead of the preset.
 const AIRFLOW_PRESETS: Readonly<Record<string, string>> = {
   '@hourly': '0 * * * *',
   '@daily': '0 0 * * *',
@@ -84,7 +90,7 @@ const AIRFLOW_PRESETS: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
 };
 
-// Names croniter knows, in any case. They work but keep their name and have no description.
+// Names that croniter knows, in any letter case. They work, but they keep their name and have no description.
 const CRONITER_ALIASES: Readonly<Record<string, string>> = {
   '@midnight': '0 0 * * *',
   '@hourly': '0 * * * *',
@@ -95,7 +101,7 @@ const CRONITER_ALIASES: Readonly<Record<string, string>> = {
   '@annually': '0 0 1 1 *',
 };
 
-/** The expression Airflow shows for what the author wrote: its presets replaced, anything else untouched. */
+/** Returns the expression that Airflow shows: its presets are replaced, all other texts are unchanged. */
 export const resolvePreset = (expression: string): string => AIRFLOW_PRESETS[expression] ?? expression;
 
 class Refused extends Error {}
@@ -110,7 +116,7 @@ const range = (from: number, to: number, step: number): number[] => {
   return values;
 };
 
-/** A range that runs past the end of the field and goes on at its beginning: `22-2`, `nov-feb/2`. */
+/** Expands a range that passes the end of the field and continues at its start: `22-2`, `nov-feb/2`. */
 const wrappedRange = ({
   field,
   from,
@@ -155,7 +161,7 @@ const readStep = (field: FieldShape, text: string, whole: string): number => {
   return Number(text);
 };
 
-/** One element of a comma list, as values of the field. */
+/** Returns the values of one element of a comma list. */
 const readElement = (field: FieldShape, element: string): number[] => {
   const [body = '', stepText, ...rest] = element.split('/');
   if (rest.length > 0) refuse(field, element, 'only one step is allowed');
@@ -166,7 +172,7 @@ const readElement = (field: FieldShape, element: string): number[] => {
   if (fromText === 'l') refuse(field, element, 'L can end a range of days but not start one');
   const from = readStart(field, fromText, element);
   if (toText === undefined && stepText === undefined) return [from];
-  // The end of a range may lie below the field's first value (`5-0`): the range then stops where it would wrap.
+  // The end of a range may be below the first value of the field (`5-0`). The range then stops where it would wrap.
   const to = toText === undefined ? field.max : readNumber(field, toText, element);
   if (from === to) return range(field.min, field.max, step);
   return from > to ? wrappedRange({ field, from, to, step }) : range(from, to, step);
@@ -185,7 +191,10 @@ const maskOf = (values: readonly number[]): number => values.reduce((mask, value
 
 const isFull = (field: FieldShape, count: number): boolean => count === field.max - field.min + 1;
 
-/** A list of `*` only, or of every value. A lone * beside numbers counts as one more value: senseless, but Airflow's rule. */
+/**
+ * True for a list of only `*`, or of every value. A `*` next to numbers counts as one more value, because Airflow
+ * counts it so.
+ */
 const namesAll = (field: FieldShape, text: string): boolean => {
   const numbers = elementsOf(text).filter((element) => element !== '*');
   const values = ascending(numbers.flatMap((element) => readElement(field, element)));
@@ -216,7 +225,7 @@ interface NthWeekday {
   readonly which: number;
 }
 
-/** `5#2` or `L5`; null for any other element. */
+/** Reads `5#2` or `L5`; returns null for any other element. */
 const readNthWeekday = (field: FieldShape, element: string): NthWeekday | null => {
   const [, day, which, lastDay] = /^(\w+)#(\d+)$|^l(\d)$/.exec(element) ?? [];
   if (day === undefined && lastDay === undefined) return null;
@@ -248,7 +257,7 @@ const readWeekdays = (field: FieldShape, text: string, dayText: string): WeekDay
   return { weekdays: any ? null : maskOf(values), nthWeekdays: nth.size > 0 ? nth : null };
 };
 
-/** Either field may match. W and # stay in force on both sides: that is how Airflow evaluates it. */
+/** Either field may match. W and # apply to both rules, as in Airflow. */
 const combineDays = (month: MonthDays, week: WeekDays): DayRule[] => {
   const both = { ...month, ...week };
   const monthGiven = month.daysOfMonth !== null || month.nearestWorkday !== null;

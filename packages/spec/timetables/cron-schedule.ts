@@ -1,11 +1,13 @@
-// A cron expression in a time zone: from instant to instant, with Airflow's rules for the days on which clocks change.
+// A cron expression in a time zone, from instant to instant, with Airflow's rules for days on which clocks change.
 //
-// Matches are found on the wall clock and then brought back to real time in one of two ways:
-//   the hour field names every hour: the distance on the wall is added in real time, so an hour that happens twice runs twice
-//                      and none is left out ("every hour" means every 60 minutes);
-//   otherwise:         the wall time found is read in the zone. One that happens twice is its second occurrence, one that a
-//                      clock set forward skips happens as much later (02:30 becomes 03:30).
-// Looking back from a time moved that way finds it again and again; nothing here loops over `previous`.
+// A match is found in wall time and then converted to real time in one of two ways:
+//
+//   the hour field names every hour:  the distance in wall time is added in real time, so "every hour" means every
+//                                     60 minutes: an hour that occurs twice runs twice, and none is skipped
+//   otherwise:                        the wall time is read in the zone. If it occurs twice, the second one counts.
+//                                     A skipped time moves by the length of the gap (02:30 becomes 03:30)
+//
+// Looking back from a moved time finds the same match again and again, so nothing here loops over `previous`.
 
 import { parseCron } from './cron-expression.ts';
 import type { CronExpression } from './cron-expression.ts';
@@ -33,7 +35,7 @@ const makeSchedule = (cron: CronExpression, zone: Zone): Schedule => {
   return {
     next,
     previous,
-    // There and back again: on a match, one step forward and one back ends where it began.
+    // On a match, one step forward and one step back ends at the start.
     alignToNext: (at) => {
       const following = next(at);
       return following !== null && previous(following) === at ? at : following;
@@ -45,13 +47,12 @@ const makeSchedule = (cron: CronExpression, zone: Zone): Schedule => {
   };
 };
 
-// Reading an expression costs about ten steps (measured on a busy two-core machine: 30 against 3 microseconds, see
-// bench/timetables.ts), and schedulers ask for the same few over and over.
-// Emptied when full rather than aged: refilling is cheap and this needs no bookkeeping.
+// Parsing an expression costs about ten steps (bench/timetables.ts), and schedulers ask for the same few expressions. A
+// full cache is cleared: refilling it is cheap, and no bookkeeping is needed.
 const KEPT = 10_000;
 const schedules = new Map<string, Schedule>();
 
-/** Throws InvalidTimetableError when expression or zone do not exist. */
+/** Throws InvalidTimetableError if the expression or the zone does not exist. */
 export const cronSchedule = ({ expression, timezone }: { expression: string; timezone: string }): Schedule => {
   const key = `${expression}\n${timezone}`;
   const known = schedules.get(key);

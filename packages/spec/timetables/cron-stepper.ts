@@ -1,7 +1,7 @@
-// Walks a cron expression over wall time: no zone, no clock change, only the calendar. Zones are cron-schedule.ts's concern.
+// Walks a cron expression over wall time, with the calendar alone. cron-schedule.ts handles zones and clock changes.
 //
-// A search goes month by month: the days of one month are one 32-bit mask, so a step costs a handful of operations and even
-// "29 February on a Monday" is found in a few hundred.
+// A search proceeds month by month. The days of a month are one 32-bit mask, so a step costs few operations, and even
+// "29 February on a Monday" takes only a few hundred.
 
 import { civilDate, daysInMonth, epochDay, weekday } from './civil.ts';
 import { LAST_OF_MONTH } from './cron-expression.ts';
@@ -9,14 +9,14 @@ import type { CronExpression, DayRule } from './cron-expression.ts';
 import { SECOND, wallTime } from './instant.ts';
 import type { WallTime } from './instant.ts';
 
-// As far as Airflow looks: 29 February on a given weekday is at most 40 years away, anything later never comes.
+// The search range of Airflow. 29 February on a given weekday is at most 40 years away; anything later never comes.
 const SEARCH_YEARS = 50;
 const SECONDS_PER_DAY = 86_400;
 
 interface Search {
   readonly cron: CronExpression;
   readonly rule: DayRule;
-  /** Seconds since 1970-01-01 on the wall; the answer may equal it. */
+  /** Seconds of wall time since 1970-01-01. The answer may equal it. */
   readonly bound: number;
 }
 
@@ -29,7 +29,7 @@ const nearestWorkday = ({ day, year, month }: { day: number; year: number; month
   return target;
 };
 
-/** Bit d is set when day d of that month matches. */
+/** Returns a mask in which bit d is set if day d of that month matches. */
 const daysMatching = (rule: DayRule, year: number, month: number): number => {
   const last = daysInMonth(year, month);
   const firstWeekday = weekday(epochDay({ year, month, day: 1 }));
@@ -138,13 +138,16 @@ const searchBackward = ({ cron, rule, bound }: Search): number | null => {
   return null;
 };
 
-/** Every day rule must match sometime, then the nearest counts: Airflow raises an error otherwise, even when one would do. */
+/**
+ * Returns the nearest match, but only if every day rule matches at some time. Airflow raises an error otherwise, even
+ * if one rule matches.
+ */
 const nearest = (found: readonly (number | null)[], choose: (...values: number[]) => number): WallTime | null => {
   const values = found.filter((value) => value !== null);
   return values.length < found.length ? null : wallTime(choose(...values) * SECOND);
 };
 
-/** The first match after that wall time, or null when there is none in the next fifty years. */
+/** Returns the first match after that wall time, or null if the next fifty years have none. */
 export const nextMatch = (cron: CronExpression, after: WallTime): WallTime | null => {
   const bound = Math.floor(after / SECOND) + 1;
   return nearest(
@@ -153,7 +156,7 @@ export const nextMatch = (cron: CronExpression, after: WallTime): WallTime | nul
   );
 };
 
-/** The last match before that wall time, or null when there was none in the past fifty years. */
+/** Returns the last match before that wall time, or null if the past fifty years have none. */
 export const previousMatch = (cron: CronExpression, before: WallTime): WallTime | null => {
   const bound = Math.ceil(before / SECOND) - 1;
   return nearest(

@@ -1,10 +1,11 @@
-// Runs of an author's own timetable. Its code runs where author code may (the compiler's sandbox, a worker), never here: what it
-// answered is a table, and a question that the table does not answer has to be asked there.
+// Runs of an author's own timetable. Its code runs where author code may run (the compiler's sandbox, a worker), never
+// here. Its answers are a table. A question without an answer in the table must be asked there.
 //
 //   after ──▶ runs[0] ──▶ runs[1] ──▶ … ──▶ (complete: no more | else: ask)
 //
-// `after` is the interval that the first answer follows; null: the first run of all. Each run answers the question about the one
-// before it, so a table is looked up by exact interval: a run that the timetable does not know leads to a new question.
+// `after` is the interval before the first answer, or null before the first run of all. Each run answers the question
+// about the interval before it, so lookups compare exact intervals. A run that the timetable does not know needs a new
+// question.
 
 import { instantFromIso } from './instant.ts';
 import type { Instant } from './instant.ts';
@@ -14,7 +15,7 @@ import type { DataInterval, RunInfo, RunQuery } from './types.ts';
 
 export type LookedUp = { kind: 'run'; run: RunInfo } | { kind: 'none' } | { kind: 'ask' };
 
-/** Fewer than so many runs ahead: time to ask for more. */
+/** With fewer known runs ahead than this, it is time to ask for more. */
 const FEW_AHEAD = 25;
 
 const moment = (text: string): Instant => {
@@ -41,13 +42,13 @@ const infoOf = (run: CustomRun): RunInfo => {
 const isInterval = (run: { start: string; end: string }, { start, end }: DataInterval): boolean =>
   instantFromIso(run.start) === start && instantFromIso(run.end) === end;
 
-/** The custom timetable in a schedule, itself or as the time of "assets or time". */
+/** Returns the custom timetable of a schedule, also if it is the time part of "assets or time". */
 export const customIn = (timetable: TimetableSpec): CustomTimetable | null => {
   if (timetable.type === 'asset_or_time') return customIn(timetable.timetable);
   return timetable.type === 'custom' ? timetable : null;
 };
 
-/** Where in the table the run after the interval is; null when the table does not go on from there. */
+/** Returns the index of the run after the interval, or null if the table does not continue from there. */
 const indexAfter = ({ after, runs }: NonNullable<CustomTimetable['table']>, last: DataInterval | null) => {
   if (last === null) return after === null ? 0 : null;
   if (after !== null && isInterval(after, last)) return 0;
@@ -65,7 +66,9 @@ export const lookUpCustomRun = (timetable: CustomTimetable, query: RunQuery): Lo
   return isOutdated(table, index, query) ? { kind: 'ask' } : { kind: 'run', run: infoOf(run) };
 };
 
-/** Without catchup the timetable itself decides which of the missed runs counts, and it decided before they were missed. */
+/**
+ * Without catchup, the timetable itself decides which missed run counts, and it answered before these runs were missed.
+ */
 const isOutdated = (
   table: NonNullable<CustomTimetable['table']>,
   index: number,
@@ -78,8 +81,8 @@ const isOutdated = (
 };
 
 /**
- * Has the run of that interval been missed so long ago that the timetable may want another one by now? Or is its partition not
- * known any more?
+ * True if the run of that interval was missed so long ago that the timetable may now want another one. Also true if the
+ * partition of the run is no longer known.
  */
 export const isMissed = (
   timetable: CustomTimetable,
@@ -97,7 +100,7 @@ export const nextCustomRun = (timetable: CustomTimetable, query: RunQuery): RunI
   return found.kind === 'run' ? found.run : null;
 };
 
-/** Is it time to ask the timetable: because the next run is not known, or few are known beyond it? */
+/** True if it is time to ask the timetable, because the next run is unknown or only few runs after it are known. */
 export const wantsAnswers = (timetable: TimetableSpec, query: RunQuery): boolean => {
   const custom = customIn(timetable);
   if (!custom) return false;
@@ -108,7 +111,7 @@ export const wantsAnswers = (timetable: TimetableSpec, query: RunQuery): boolean
   return table.runs.length - (indexAfter(table, query.lastInterval) ?? 0) < FEW_AHEAD;
 };
 
-/** The run of that interval as the table has it; its own when it was forgotten there. */
+/** Returns the stored run of that interval. If the table has dropped it, the run is built from the interval. */
 export const storedCustomRun = (timetable: CustomTimetable, interval: DataInterval, runAfter: Instant): RunInfo => {
   const known = timetable.table?.runs.find((run) => isInterval(run, interval));
   return known ? infoOf(known) : { runAfter, dataInterval: interval, logicalDate: interval.start };
@@ -116,7 +119,7 @@ export const storedCustomRun = (timetable: CustomTimetable, interval: DataInterv
 
 export const runsOf = (runs: readonly CustomRun[]): RunInfo[] => runs.map(infoOf);
 
-/** The same schedule with another table; without one, for what must not depend on when it was asked. */
+/** Returns the same schedule with another table. Without a table, the result does not depend on when it was asked. */
 export const withTable = <T extends TimetableSpec>(timetable: T, table: CustomTimetable['table']): T => {
   if (timetable.type === 'asset_or_time') {
     return { ...timetable, timetable: withTable(timetable.timetable, table) };

@@ -1,4 +1,5 @@
-// Runs of data interval timetables: a run covers the time from one point of the schedule to the next and happens at its end.
+// Runs of data interval timetables. A run covers the time between two points of the schedule and happens at the second
+// one.
 
 import { addDelta, roughSeconds, subtractDelta } from './delta.ts';
 import { SECOND, instant } from './instant.ts';
@@ -9,7 +10,7 @@ import type { DataInterval, RunInfo, RunQuery, Schedule } from './types.ts';
 
 export interface Intervals {
   readonly schedule: Schedule;
-  /** Start of the newest interval that is complete at that moment. */
+  /** Returns the start of the newest interval that is complete at that moment. */
   readonly latestComplete: (now: Instant) => Instant | null;
 }
 
@@ -23,7 +24,7 @@ export const cronIntervals = (schedule: Schedule): Intervals => ({
   },
 });
 
-/** Every distance fits a delta, so nothing needs aligning. */
+/** A delta has no fixed points, so alignment changes nothing. */
 export const deltaSchedule = (delta: DeltaSpec): Schedule => ({
   next: (after) => addDelta(after, delta),
   previous: (before) => subtractDelta(before, delta),
@@ -32,8 +33,8 @@ export const deltaSchedule = (delta: DeltaSpec): Schedule => ({
 });
 
 /**
- * Airflow cuts time since 1970 into pieces of the delta's length and takes the last whole one. It does so in floating point
- * seconds; the same operations in the same order give the same microsecond.
+ * Rounds down to a multiple of the delta since 1970, as Airflow does. Airflow computes in floating-point seconds. The
+ * same operations in the same order give the same microsecond.
  */
 const floorToDelta = (now: Instant, delta: DeltaSpec): Instant => {
   const over = (now / SECOND) % roughSeconds(delta);
@@ -73,7 +74,7 @@ export const nextIntervalRun = (intervals: Intervals, query: RunQuery): RunInfo 
   return end === null ? null : runOver(start, end);
 };
 
-/** The last complete interval: a manual run at one in the morning of a daily DAG works on yesterday. */
+/** Returns the last complete interval. A manual run of a daily DAG at one in the morning processes yesterday. */
 export const manualCronInterval = (schedule: Schedule, runAfter: Instant): DataInterval => {
   const end = schedule.alignToPrevious(runAfter) ?? runAfter;
   return { start: schedule.previous(end) ?? end, end };

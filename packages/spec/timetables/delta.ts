@@ -1,4 +1,5 @@
-// Durations as Python has them: timedelta, a fixed length, and dateutil's relativedelta, a walk on the calendar (in UTC).
+// Python's durations: timedelta with a fixed length, and dateutil's relativedelta, which moves on the calendar (in
+// UTC).
 
 import { civilDate, daysInMonth, epochDay, isLeapYear, weekday } from './civil.ts';
 import { DAY, HOUR, MINUTE, SECOND, instant } from './instant.ts';
@@ -8,7 +9,7 @@ import type { DeltaSpec, RelativedeltaSpec, TimedeltaSpec } from './schema.ts';
 export const timedeltaMicros = ({ days = 0, seconds = 0, microseconds = 0 }: TimedeltaSpec): number =>
   days * DAY + seconds * SECOND + microseconds;
 
-/** Python's normal form: only the days may be negative. */
+/** Returns Python's normal form, in which only the days may be negative. */
 export const normalTimedelta = (micros: number): { days: number; seconds: number; microseconds: number } => {
   const days = Math.floor(micros / DAY);
   const rest = micros - days * DAY;
@@ -27,10 +28,13 @@ interface NormalRelativedelta {
   microseconds: number;
 }
 
-// Adding 0 turns the -0 that truncation leaves behind into 0.
+// Adding 0 turns the -0 of a truncation into 0.
 const carry = (value: number, size: number): [number, number] => [Math.trunc(value / size) + 0, (value % size) + 0];
 
-/** As relativedelta stores itself: every part carried into the next larger one, sign kept; months stop at years, hours at days. */
+/**
+ * Normalises as relativedelta does. Every part is carried into the next larger one, with its sign. Months stop at
+ * years, hours at days.
+ */
 export const normalRelativedelta = (delta: RelativedeltaSpec): NormalRelativedelta => {
   const [extraSeconds, microseconds] = carry(delta.microseconds ?? 0, SECOND);
   const [extraMinutes, seconds] = carry((delta.seconds ?? 0) + extraSeconds, 60);
@@ -49,7 +53,10 @@ export const normalRelativedelta = (delta: RelativedeltaSpec): NormalRelativedel
   };
 };
 
-/** Approximate length with 30-day months and 365-day years: how Airflow measures a relativedelta. Microseconds are left out. */
+/**
+ * Returns the approximate length with 30-day months and 365-day years, as Airflow measures a relativedelta.
+ * Microseconds are omitted.
+ */
 export const roughSeconds = (delta: DeltaSpec): number => {
   if (delta.kind === 'timedelta') return timedeltaMicros(delta) / SECOND;
   const { years, months, days, hours, minutes, seconds } = normalRelativedelta(delta);
@@ -76,7 +83,7 @@ const moveOnCalendar = (at: Instant, delta: RelativedeltaSpec, sign: 1 | -1): In
   const hour = delta.hour ?? Math.floor(secondOfDay / 3_600);
   const minute = delta.minute ?? Math.floor(secondOfDay / 60) % 60;
   const second = delta.second ?? secondOfDay % 60;
-  // Leap days are added whichever way one walks.
+  // Leap days are added in both directions.
   const leapdays = month > 2 && isLeapYear(year) ? by.leapdays : 0;
   const moved =
     epochDay({ year, month, day }) * DAY +
@@ -122,6 +129,6 @@ const relativedeltaText = (delta: RelativedeltaSpec): string => {
   return `relativedelta(${[...relative, ...absolute].join(', ')})`;
 };
 
-/** What Python's str() says, which Airflow shows as the summary of a delta timetable. */
+/** Returns Python's str(), which Airflow shows as the summary of a delta timetable. */
 export const deltaText = (delta: DeltaSpec): string =>
   delta.kind === 'timedelta' ? timedeltaText(delta) : relativedeltaText(delta);

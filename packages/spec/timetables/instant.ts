@@ -1,16 +1,17 @@
 // Time in this engine is a whole number of microseconds since 1970-01-01T00:00Z.
 //
-// Microseconds, because Airflow's dates carry them and they show: a start date or an event at .000001 decides data intervals,
-// run ids and uniqueness. A plain number, because 2^53 microseconds reach the year 2255 exactly; beyond that (people write
-// end_date=9999-12-31) a value is still within 32 microseconds of the truth, which a comparison does not feel.
-// Branded, because `Date.now()` is a number too and would silently be read as 1970.
+// The unit is a microsecond, because Airflow's dates have microseconds that matter: a start date or an event at .000001
+// decides data intervals, run ids and uniqueness. The type is a plain number, because 2^53 microseconds reach the year
+// 2255 exactly. Later dates, such as end_date=9999-12-31, are exact to 32 microseconds, which is enough for
+// comparisons. The type is branded, because `Date.now()` is also a number and would otherwise be read as a moment in
+// 1970.
 
 declare const unit: unique symbol;
 
 /** A point in time: microseconds since the epoch. */
 export type Instant = number & { readonly [unit]: 'instant' };
 
-/** What a clock on a wall shows: microseconds since 1970-01-01T00:00 on that wall, in no zone. */
+/** The time on a wall clock: microseconds since 1970-01-01T00:00 on that clock, without a zone. */
 export type WallTime = number & { readonly [unit]: 'wall time' };
 
 export const MILLISECOND = 1_000;
@@ -24,20 +25,20 @@ export const wallTime = (microseconds: number): WallTime => microseconds as Wall
 
 export const instantFromDate = (date: Date): Instant => instant(date.getTime() * MILLISECOND);
 
-/** Drops what a Date cannot hold: the microseconds below the millisecond. */
+/** Drops the microseconds below the millisecond, which a Date cannot hold. */
 export const instantToDate = (at: Instant): Date => new Date(Math.floor(at / MILLISECOND));
 
 const ISO = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d{1,9}))?(Z|[+-]\d\d(?::?\d\d)?(?::?(\d\d))?)$/i;
 
 /**
- * Reads ISO 8601 and what Postgres prints for timestamptz (`2026-01-01 00:00:00.5+00`). Null when the text is not a date or
- * has no offset: a naive date means a different instant on every machine.
+ * Parses ISO 8601 and Postgres' format of timestamptz (`2026-01-01 00:00:00.5+00`). Returns null if the text is not a
+ * date or has no offset, because a naive date means a different instant on every machine.
  */
 export const instantFromIso = (text: string): Instant | null => {
   const [, date, time = '', decimals = '', offset = '', offsetSeconds = '00'] = ISO.exec(text.trim()) ?? [];
   if (date === undefined) return null;
   const millis = Date.parse(`${date}T${time}Z`);
-  // Date.parse rolls 31 February over to March; the round trip catches it.
+  // Date.parse turns 31 February into a day in March. The round trip detects this.
   if (Number.isNaN(millis) || new Date(millis).toISOString().slice(0, 10) !== date) return null;
   const micros = Number(decimals.slice(0, 6).padEnd(6, '0'));
   return instant(millis * MILLISECOND + micros - offsetMicros(offset, offsetSeconds));
@@ -50,7 +51,9 @@ const offsetMicros = (offset: string, seconds: string): number => {
   return offset.startsWith('-') ? -size : size;
 };
 
-/** Python's isoformat() in UTC, which run ids and API answers use: decimals only when there are any. */
+/**
+ * Returns Python's isoformat() in UTC, which run ids and API answers use. It has decimals only if they are not zero.
+ */
 export const instantToIso = (at: Instant): string => {
   const micros = ((at % SECOND) + SECOND) % SECOND;
   const whole = new Date((at - micros) / MILLISECOND).toISOString().slice(0, 19);

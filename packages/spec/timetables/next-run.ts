@@ -1,4 +1,4 @@
-// The two questions a scheduler asks a timetable: when is the next run, and what does a manual run stand for.
+// Answers the scheduler's two questions about a timetable: when the next run is, and which interval a manual run has.
 
 import { nextCustomRun } from './custom-runs.ts';
 import { cronSchedule } from './cron-schedule.ts';
@@ -17,7 +17,7 @@ import { manualEventInterval, nextContinuousRun, nextEventRun, nextOnceRun } fro
 import { nextCronTriggerRun, nextDeltaTriggerRun, pickRun } from './trigger-runs.ts';
 import type { DataInterval, RunInfo, RunQuery } from './types.ts';
 
-/** The next run the timetable wants, due or not; null when there is none. Throws InvalidTimetableError. */
+/** Returns the next run, due or not, or null if there is none. Throws InvalidTimetableError. */
 export const nextRun = (timetable: TimetableSpec, query: RunQuery): RunInfo | null => {
   switch (timetable.type) {
     case 'null':
@@ -63,7 +63,7 @@ const endingAt = (runAfter: Instant, interval: DeltaSpec | undefined): DataInter
   end: runAfter,
 });
 
-/** The data interval of a run that somebody triggers for that moment. */
+/** Returns the data interval of a run that a person triggers for that moment. */
 export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant): DataInterval => {
   switch (timetable.type) {
     case 'null':
@@ -72,7 +72,7 @@ export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant)
     case 'asset':
     case 'partitioned_asset':
     case 'cron_partition':
-    case 'custom': // asked where its code may run: create-run.ts
+    case 'custom': // its code is asked where it may run: create-run.ts
       return endingAt(runAfter, undefined);
     case 'events':
       return manualEventInterval(timetable, runAfter);
@@ -90,8 +90,8 @@ export const inferManualInterval = (timetable: TimetableSpec, runAfter: Instant)
 };
 
 /**
- * Every run with catchup between two moments, oldest first, as a backfill makes them. Lazy: a backfill of minutes over years
- * is the caller's to cut short.
+ * Yields every run with catchup between two moments, oldest first, as a backfill creates them. It is lazy, because the
+ * caller must limit a backfill of minutes over years.
  */
 export function* iterRuns(
   timetable: TimetableSpec,
@@ -100,7 +100,7 @@ export function* iterRuns(
   let lastInterval: DataInterval | null = null;
   for (;;) {
     const run: RunInfo | null = nextRun(timetable, { lastInterval, earliest: from, latest: to, catchup: true, now });
-    // A timetable that does not move (continuous, at a stopped clock) would never end.
+    // A timetable that does not advance (continuous, at a stopped clock) would never end.
     if (run === null || (lastInterval !== null && run.runAfter <= lastInterval.end)) return;
     yield run;
     lastInterval = run.dataInterval;

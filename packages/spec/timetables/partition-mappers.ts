@@ -1,5 +1,6 @@
-// Partition mappers: from the key of an asset's event to the key of the run that waits for it. What Airflow's classes of the
-// same names do (airflow.sdk). One that an author wrote cannot run here: what it makes of a key is asked of a worker, and remembered.
+// Partition mappers turn the partition key of an asset event into the key of the run that waits for it. They work like
+// Airflow's classes of the same names (airflow.sdk). The code of an author's own mapper cannot run here, so a worker is
+// asked for its result, and the result is stored.
 
 import { Type, type Static } from 'typebox';
 import { civilDate, epochDay, weekday } from './civil.ts';
@@ -44,14 +45,14 @@ export const PartitionMapper = Type.Cyclic(
 );
 export type PartitionMapper = Static<typeof PartitionMapper>;
 
-/** Of an author, or with one among its parts. */
+/** A mapper that an author wrote, or that contains one. */
 export const OwnMapper = Type.Object(
   { mapper: Type.Literal('custom'), class: Type.String(), arguments: Type.Unknown() },
   closed,
 );
 export type OwnMapper = Static<typeof OwnMapper>;
 
-/** What the mapper at a place (-1: the default) made of a key, or had against it. */
+/** The result of the mapper at an index (-1: the default) for a key, or its problem with the key. */
 export const MapperAnswer = Type.Union([
   Type.Object({ mapper: Type.Integer(), key: Type.String(), keys: Type.Array(Type.String()) }, closed),
   Type.Object({ mapper: Type.Integer(), key: Type.String(), problem: Type.String() }, closed),
@@ -62,7 +63,7 @@ export type MappedKey = { ok: true; key: string } | { ok: false; problem: string
 
 const refused = (problem: string): MappedKey => ({ ok: false, problem });
 
-/** The key of the run that an event of that key is for. */
+/** Returns the key of the run for an event with this key. */
 export function mapKey(mapper: PartitionMapper, key: string): MappedKey {
   switch (mapper.mapper) {
     case 'identity':
@@ -106,7 +107,7 @@ function startOf({ unit, input_format: input, output_format: output, timezone }:
   if (!parsed) return refused(`the partition key "${key}" does not have the form "${input}"`);
   const zone = zoneNamed(timezone);
   if (!zone) return refused(`time zone "${timezone}" is not known`);
-  // A key without an offset is what a clock in the mapper's zone shows.
+  // A key without an offset is wall time in the zone of the mapper.
   const wall = parsed.offset === null ? parsed.wall : zone.toWall(instant(parsed.wall - parsed.offset));
   const start = truncated(wall, unit);
   const quarter = Math.floor((civilDate(Math.floor(start / DAY)).month + 2) / 3);
@@ -132,7 +133,7 @@ function truncated(wall: WallTime, unit: StartOf['unit']): WallTime {
   }
 }
 
-/** What is wrong with a mapper that fits its schema. */
+/** Returns what is wrong with a mapper that fits its schema. */
 export function mapperProblems(mapper: PartitionMapper | OwnMapper): string[] {
   if (mapper.mapper === 'custom') return [];
   if (mapper.mapper === 'chain' || mapper.mapper === 'product') return mapper.mappers.flatMap(mapperProblems);

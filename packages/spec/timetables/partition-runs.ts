@@ -1,5 +1,6 @@
-// Runs of CronPartitionTimetable: at each point of a cron schedule, for the partition of that point or of one beside it. Such a
-// run has a key and no data interval. Inside the scheduler its interval is the moment itself, which is where the schedule goes on.
+// Runs of CronPartitionTimetable. Each point of a cron schedule starts a run for the partition of that point, or of a
+// point `run_offset` steps away. Such a run has a key and no data interval. Inside the scheduler, its interval is the
+// moment itself, from which the schedule continues.
 
 import { cronSchedule } from './cron-schedule.ts';
 import type { Instant } from './instant.ts';
@@ -9,7 +10,10 @@ import type { CronPartitionTimetable, TimetableSpec } from './schema.ts';
 import { nextCronTriggerRun } from './trigger-runs.ts';
 import type { RunInfo, RunQuery } from './types.ts';
 
-/** The schedule of partitions. As the time of "assets or time" it makes runs with dates and without keys, as in Airflow. */
+/**
+ * Returns the schedule if it makes partitions. As the time part of "assets or time", it makes runs with dates and
+ * without keys, as in Airflow.
+ */
 export const partitionsIn = (timetable: TimetableSpec): CronPartitionTimetable | null =>
   timetable.type === 'cron_partition' ? timetable : null;
 
@@ -24,7 +28,7 @@ function partitionDate(timetable: CronPartitionTimetable, runAfter: Instant): In
   return at;
 }
 
-/** The run with its partition, as it is created. */
+/** Adds the partition to a run when it is created. */
 export const withPartition = (timetable: CronPartitionTimetable, run: RunInfo): RunInfo => {
   const date = partitionDate(timetable, run.runAfter);
   return {
@@ -35,7 +39,7 @@ export const withPartition = (timetable: CronPartitionTimetable, run: RunInfo): 
   };
 };
 
-/** At each point of the schedule, without its partition. */
+/** Returns the next run of the schedule without its partition. */
 export const nextDatedRun = (timetable: CronPartitionTimetable, query: RunQuery): RunInfo | null => {
   const { run_immediately: runImmediately } = timetable;
   return nextCronTriggerRun({ schedule: cronSchedule(timetable), interval: undefined, runImmediately }, query);
@@ -46,7 +50,7 @@ export const nextPartitionRun = (timetable: CronPartitionTimetable, query: RunQu
   return run && withPartition(timetable, run);
 };
 
-/** Do runs of the schedule have partition keys? */
+/** True if runs of the schedule have partition keys. */
 export const isPartitioned = (timetable: TimetableSpec): boolean =>
   timetable.type === 'partitioned_asset' ||
   (timetable.type === 'custom' && timetable.partitioned === true) ||

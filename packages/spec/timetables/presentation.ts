@@ -1,4 +1,4 @@
-// What users see of a timetable: Airflow's summary and description, and the specification's schedule_interval.
+// How users see a timetable: Airflow's summary and description, and the specification's schedule_interval.
 
 import { cronDescription } from './cron-description.ts';
 import { resolvePreset } from './cron-expression.ts';
@@ -7,7 +7,7 @@ import { DAY, HOUR, MINUTE, SECOND } from './instant.ts';
 import type { DeltaSpec, EventsTimetable, TimetableSpec } from './schema.ts';
 import { listedEvents } from './simple-runs.ts';
 
-/** `timetable_summary`. Null means "no schedule" to the web UI, which then hides schedule and backfill. */
+/** Returns `timetable_summary`. Null means "no schedule" to the web UI, which then hides schedule and backfill. */
 export const summary = (timetable: TimetableSpec): string | null => {
   switch (timetable.type) {
     case 'null':
@@ -38,7 +38,7 @@ export const summary = (timetable: TimetableSpec): string | null => {
   }
 };
 
-/** `timetable_description`. Empty where Airflow has nothing to say. */
+/** Returns `timetable_description`, which is empty where Airflow's is empty. */
 export const description = (timetable: TimetableSpec): string => {
   switch (timetable.type) {
     case 'null':
@@ -76,7 +76,7 @@ const eventsText = (timetable: EventsTimetable): string => {
   return `${events.length} events between ${pythonIso(first.text)} and ${pythonIso(last.text)}`;
 };
 
-/** An event keeps the offset its author wrote, in Python's notation. */
+/** Formats an event in Python's notation. It keeps the offset that its author wrote. */
 const pythonIso = (text: string): string => {
   const [, date = '', time = '', decimals = '', offset = ''] =
     /^(\S{10})[T ]([\d:]+)(?:[.,](\d+))?(.*)$/i.exec(text) ?? [];
@@ -96,7 +96,7 @@ const deltaOnTheWire = (delta: DeltaSpec): ScheduleInterval => {
   return micros === null ? null : { __type: 'TimeDelta', ...normalTimedelta(micros) };
 };
 
-/** Null for what has no fixed length: a month, "the first of the month". */
+/** Returns null for a delta without a fixed length: a month, "the first of the month". */
 const fixedLength = (delta: DeltaSpec): number | null => {
   if (delta.kind === 'timedelta') return timedeltaMicros(delta);
   const { years, months, days, leapdays, hours, minutes, seconds, microseconds } = normalRelativedelta(delta);
@@ -106,7 +106,7 @@ const fixedLength = (delta: DeltaSpec): number | null => {
   return days * DAY + hours * HOUR + minutes * MINUTE + seconds * SECOND + microseconds;
 };
 
-/** `schedule_interval`: the author's own words for cron, a length for fixed deltas, null for what is neither. */
+/** Returns `schedule_interval`: the author's own text for cron, a length for fixed deltas, otherwise null. */
 export const scheduleIntervalOnTheWire = (timetable: TimetableSpec): ScheduleInterval => {
   switch (timetable.type) {
     case 'once':

@@ -1,5 +1,5 @@
-// Dates as text by Python's format codes (strptime, strftime), as far as a control plane can have them: what depends on a
-// machine's locale (%c, %x, %X) or on its zone names (%Z) is refused where the format is given.
+// Parses and formats dates with Python's format codes (strptime, strftime). Codes that depend on the locale (%c, %x,
+// %X) or the zone names (%Z) of a machine are refused where the format is given.
 
 import { civilDate, daysInMonth, epochDay, weekday } from './civil.ts';
 import { DAY, HOUR, MINUTE, SECOND, wallTime } from './instant.ts';
@@ -7,7 +7,7 @@ import type { WallTime } from './instant.ts';
 
 export type ParsedDate = {
   readonly wall: WallTime;
-  /** Microseconds east of UTC, when the text says. */ readonly offset: number | null;
+  /** Microseconds east of UTC, if the text has an offset. */ readonly offset: number | null;
 };
 
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
@@ -51,7 +51,7 @@ const PATTERNS: Readonly<Record<string, string>> = {
   z: String.raw`(Z|[+-]\d\d:?[0-5]\d(?::?[0-5]\d)?)`,
 };
 
-/** The first code of a format that is not known here; null when all are. */
+/** Returns the first unknown code of a format, or null. */
 export function unknownCode(format: string, use: 'parse' | 'write'): string | null {
   for (const [code, letter = ''] of format.matchAll(/%(.?)/gs)) {
     const isKnown = letter === '%' || (letter !== '' && Object.hasOwn(use === 'parse' ? PATTERNS : WRITERS, letter));
@@ -81,7 +81,7 @@ function readerOf(format: string): Reader {
   return reader;
 }
 
-/** Null when the text does not have that form, or names a day that does not exist. */
+/** Returns null if the text does not have this format, or names a day that does not exist. */
 export function parseDate(text: string, format: string): ParsedDate | null {
   const { pattern, letters } = readerOf(format);
   const found = pattern.exec(text);
@@ -102,7 +102,7 @@ type NumberOf = (letter: string, otherwise: number) => number;
 
 function dayOf(fields: ReadonlyMap<string, string>, number: NumberOf): number | null {
   if (fields.has('G') && fields.has('V')) {
-    // The week that has 4 January is the first of its year, and begins on Monday.
+    // The week with 4 January is the first of its year, and starts on Monday.
     const fourth = epochDay({ year: number('G', 1900), month: 1, day: 4 });
     const isoDay = fields.has('w') ? number('w', 1) || 7 : number('u', 1);
     return fourth - ((weekday(fourth) + 6) % 7) + (number('V', 1) - 1) * 7 + isoDay - 1;
@@ -171,7 +171,7 @@ const WRITERS: Readonly<Record<string, (moment: Written) => string>> = {
   },
 };
 
-/** `offset`: of the zone whose wall clock it is, in microseconds. */
+/** `offset` is that of the zone of this wall time, in microseconds. */
 export function formatDate(wall: WallTime, offset: number, format: string): string {
   const days = Math.floor(wall / DAY);
   const moment = { days, time: wall - days * DAY, offset };

@@ -3,7 +3,10 @@ import type { Instant } from './instant.ts';
 
 export type RunIdPrefix = 'manual' | 'scheduled' | 'backfill' | 'asset_triggered' | 'asset_materialization';
 
-/** The id Airflow gives a run when nobody chose one: `scheduled__2026-01-02T10:00:00+00:00`, from the moment it may start. */
+/**
+ * Returns Airflow's id of a run whose caller chose none: `scheduled__2026-01-02T10:00:00+00:00`, from the earliest
+ * moment of its start.
+ */
 export const runIdFor = ({
   runType,
   runAfter,
@@ -11,7 +14,10 @@ export const runIdFor = ({
 }: {
   runType: RunIdPrefix;
   runAfter: Instant;
-  /** Of a run without a date: its key is part of the id, and so is chance, since nothing else keeps two runs of it apart. */
+  /**
+   * The key of a run without a date. The key and a random part are in the id, because nothing else distinguishes two
+   * such runs.
+   */
   partitionKey?: string | undefined;
 }): string => {
   const plain = `${runType}__${instantToIso(runAfter)}`;

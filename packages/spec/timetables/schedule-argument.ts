@@ -1,8 +1,9 @@
 import type { TimetableSpec } from './schema.ts';
 
 /**
- * What a DAG's `schedule` means when it is a string or None: presets that are no cron get their own timetable, everything else
- * is a cron trigger (a zero-width data interval, Airflow's default since 3.0). Whether the cron is valid is not asked here.
+ * Returns the timetable of a DAG's `schedule` that is a string or None. Presets that are not cron have their own
+ * timetable. Every other text is a cron trigger with a zero-width data interval, Airflow's default since 3.0. This
+ * function does not check whether the cron expression is valid.
  */
 export const timetableFromSchedule = ({
   schedule,

@@ -1,37 +1,39 @@
-// A timetable as data: what the compiler writes into the spec and what the scheduler reads. Field names are those of
-// Airflow 3.2's public timetable classes (airflow.sdk), so a compiler copies constructor arguments and nothing else.
+// A timetable as data, which the compiler writes into the spec and the scheduler reads. Field names are those of
+// Airflow 3.2's public timetable classes (airflow.sdk), so a compiler only copies constructor arguments.
 //
-//   type                   fields (? = optional, default in brackets)                        Airflow class or schedule
-//   null                   -                                                                 schedule=None
-//   once                   -                                                                 "@once"
-//   continuous             -                                                                 "@continuous"
-//   cron_trigger           expression, timezone, interval?[0], run_immediately?[false]       CronTriggerTimetable, "0 0 * * *"
-//   multiple_cron_trigger  expressions, timezone, interval?[0], run_immediately?[false]      MultipleCronTriggerTimetable
-//   cron_data_interval     expression, timezone                                              CronDataIntervalTimetable
-//   delta_trigger          delta, interval?[0]                                               DeltaTriggerTimetable, timedelta(...)
-//   delta_data_interval    delta                                                             DeltaDataIntervalTimetable
-//   events                 event_dates, restrict_to_events?[false], presorted?[false],       EventsTimetable
-//                          description?[null]
-//   custom                 class, arguments, summary, description, periodic,                 an author's own Timetable class;
-//                          can_be_scheduled, active_runs_limit, partitioned?, table?         see custom-runs.ts
-//   asset                  assets                                                            schedule=[Asset("a")], Asset & Asset
-//   cron_partition         expression, timezone, run_offset, run_immediately?[false], key_format   CronPartitionTimetable
-//   partitioned_asset      assets, mappers, default_mapper                                   PartitionedAssetTimetable
-//   asset_or_time          timetable (any of the above but asset), assets                    AssetOrTimeSchedule
+// type                   fields (? = optional, default in brackets)                    Airflow class or schedule
+// null                   -                                                             schedule=None
+// once                   -                                                             "@once"
+// continuous             -                                                             "@continuous"
+// cron_trigger           expression, timezone, interval?[0], run_immediately?[false]   CronTriggerTimetable, "@daily"
+// multiple_cron_trigger  expressions, timezone, interval?[0], run_immediately?[false]  MultipleCronTriggerTimetable
+// cron_data_interval     expression, timezone                                          CronDataIntervalTimetable
+// delta_trigger          delta, interval?[0]                                           DeltaTriggerTimetable, timedelta
+// delta_data_interval    delta                                                         DeltaDataIntervalTimetable
+// events                 event_dates, restrict_to_events?[false], presorted?[false],   EventsTimetable
+//                        description?[null]
+// custom                 class, arguments, summary, description, periodic,             an author's own Timetable class;
+//                        can_be_scheduled, active_runs_limit, partitioned?, table?     see custom-runs.ts
+// asset                  assets                                                        schedule=[Asset("a")], a & b
+// cron_partition         expression, timezone, run_offset, run_immediately?[false],    CronPartitionTimetable
+//                        key_format
+// partitioned_asset      assets, mappers, default_mapper                               PartitionedAssetTimetable
+// asset_or_time          timetable (any of the above but asset), assets                AssetOrTimeSchedule
 //
-//   the three of assets    summary?, description?: of an author's class that inherits one and says them itself
+// The three asset types also have summary? and description?: an author's class that inherits one may set them itself.
 //
-//   expression   the author's words: five to seven fields or a preset (@daily); presets are resolved here, not by the compiler
-//   timezone     IANA name ("Europe/Paris"), "UTC", or a fixed offset "+05:30"
-//   delta,       {kind: "timedelta", days?, seconds?, microseconds?}  (Python's own normal form: str() and repr() keep working)
-//   interval     {kind: "relativedelta", years?, months?, weeks?, days?, hours?, minutes?, seconds?, microseconds?, leapdays?,
-//                 year?, month?, day?, hour?, minute?, second?, microsecond?, weekday?: [0..6] | [0..6, n]}
-//   run_immediately  true | false | {kind: "timedelta", ...}
-//   event_dates  ISO 8601 with offset, up to six decimals: "2026-03-01T06:00:00+01:00"
-//   assets       {type: "asset", name, uri, group?, extra?} | {type: "asset_alias", name, group?} | {type: "asset_name_ref", name}
-//                | {type: "asset_uri_ref", uri} | {type: "asset_all" | "asset_any", objects: [assets, ...]}
+// expression   the author's text: five to seven fields or a preset (@daily); presets are resolved here
+// timezone     IANA name ("Europe/Paris"), "UTC", or a fixed offset "+05:30"
+// delta,       {kind: "timedelta", days?, seconds?, microseconds?}  (Python's normal form: str() and repr() work)
+// interval     {kind: "relativedelta", years?, months?, weeks?, days?, hours?, minutes?, seconds?, microseconds?,
+//               leapdays?, year?, month?, day?, hour?, minute?, second?, microsecond?, weekday?: [0..6] | [0..6, n]}
+// run_immediately  true | false | {kind: "timedelta", ...}
+// event_dates  ISO 8601 with offset, up to six decimals: "2026-03-01T06:00:00+01:00"
+// assets       {type: "asset", name, uri, group?, extra?} | {type: "asset_alias", name, group?}
+//              | {type: "asset_name_ref", name} | {type: "asset_uri_ref", uri}
+//              | {type: "asset_all" | "asset_any", objects: [assets, ...]}
 //
-// The schema checks shape only. `timetableProblems` (validate.ts) says whether a cron expression or a zone exists.
+// The schema checks only the shape. `timetableProblems` (validate.ts) checks that cron expressions and zones exist.
 
 import { Type, type Static } from 'typebox';
 import { MapperAnswer, OwnMapper, PartitionMapper } from './partition-mappers.ts';
@@ -53,7 +55,7 @@ export type TimedeltaSpec = Static<typeof TimedeltaSpec>;
 export const RelativedeltaSpec = Type.Object(
   {
     kind: Type.Literal('relativedelta'),
-    // Plural: how far to move.
+    // Plural names: how far to move.
     years: optionalInt,
     months: optionalInt,
     weeks: optionalInt,
@@ -63,7 +65,7 @@ export const RelativedeltaSpec = Type.Object(
     minutes: optionalInt,
     seconds: optionalInt,
     microseconds: optionalInt,
-    // Singular: what to set before moving, as in relativedelta(months=1, day=1).
+    // Singular names: what to set before moving, as in relativedelta(months=1, day=1).
     year: Type.Optional(Type.Integer({ minimum: 1, maximum: 9999 })),
     month: Type.Optional(Type.Integer({ minimum: 1, maximum: 12 })),
     day: Type.Optional(Type.Integer({ minimum: 1, maximum: 31 })),
@@ -180,7 +182,10 @@ export const CustomRun = Type.Object(
     run_id: Type.Optional(Type.String()),
     backfill_run_id: Type.Optional(Type.String()),
     partition_key: Type.Optional(Type.String()),
-    /** Of a partition: no dates of its own. Start and end are the moment it may start, which is where the chain goes on. */
+    /**
+     * A run of a partition has no dates of its own. Start and end are the earliest moment of its start, from which the
+     * chain continues.
+     */
     undated: Type.Optional(Type.Literal(true)),
     partition_date: Type.Optional(Type.String()),
   },
@@ -229,10 +234,10 @@ export const TimeTimetableSpec = Type.Union([
   CustomTimetable,
   CronPartitionTimetable,
 ]);
-/** A timetable that knows only time: everything but `asset` and `asset_or_time`. */
+/** A timetable that depends only on time: all types except `asset` and `asset_or_time`. */
 export type TimeTimetableSpec = Static<typeof TimeTimetableSpec>;
 
-/** What an author's class that inherits the timetable says of itself. */
+/** Texts that an author's class sets if it inherits the timetable. */
 const ownTexts = { summary: Type.Optional(Type.String()), description: Type.Optional(Type.String()) };
 
 const AssetTimetable = Type.Object({ type: Type.Literal('asset'), assets: AssetCondition, ...ownTexts }, closed);
@@ -249,7 +254,7 @@ const PartitionedAssetTimetable = Type.Object(
     mappers: Type.Array(Type.Object({ asset: AssetCondition, mapper: EventMapper }, closed)),
     default_mapper: EventMapper,
     ...ownTexts,
-    /** Of own mappers, the newest last; known of the version that is current, never part of a spec. */
+    /** Answers of own mappers, oldest first. They belong to the current version and are never part of a spec. */
     answers: Type.Optional(Type.Array(MapperAnswer)),
   },
   closed,

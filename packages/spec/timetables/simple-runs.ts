@@ -1,4 +1,4 @@
-// Runs of the timetables that follow no schedule: once, continuous, events.
+// Runs of the timetables without a schedule: once, continuous, events.
 
 import { instant, instantFromIso } from './instant.ts';
 import type { Instant } from './instant.ts';
@@ -12,7 +12,7 @@ export const nextOnceRun = ({ lastInterval, earliest, latest, now }: RunQuery): 
   return latest !== null && at > latest ? null : runAt(at);
 };
 
-/** One run after the other, each covering the time since the one before. */
+/** Returns runs one after the other, each covering the time since the previous one. */
 export const nextContinuousRun = ({ lastInterval, earliest, latest, now }: RunQuery): RunInfo | null => {
   const [start, end] = continuousInterval({ lastInterval, earliest, now });
   return latest !== null && end > latest ? null : runOver(start, end);
@@ -27,18 +27,19 @@ const continuousInterval = ({
   if (lastInterval === null) return [begin, instant(Math.max(begin, now))];
   const { start, end } = lastInterval;
   if (end <= now) return [end, now];
-  // The last run reaches into the future (somebody's clock, or a start date moved back): begin again, just as long.
+  // The last run ends in the future, because of a wrong clock or a start date moved back. Start again with the same
+  // length.
   return [begin, instant(begin + (end - start))];
 };
 
-/** In the order in which they count. */
+/** Returns the events in the order in which they count. */
 export const listedEvents = ({ event_dates, presorted = false }: EventsTimetable): { text: string; at: Instant }[] => {
   const events = event_dates.map((text) => {
     const at = instantFromIso(text);
     if (at === null) throw new InvalidTimetableError(notADate(text));
     return { text, at };
   });
-  // The author's word that they are sorted is taken, right or wrong: "next" is then the next in the list.
+  // If the author says that they are sorted, this is not checked: "next" is then the next in the list.
   return presorted ? events : events.toSorted((a, b) => a.at - b.at);
 };
 
@@ -56,7 +57,7 @@ export const nextEventRun = (timetable: EventsTimetable, query: RunQuery): RunIn
   return next === undefined || (latest !== null && next.at > latest) ? null : runAt(next.at);
 };
 
-/** With `restrict_to_events` a manual run stands for the newest event that has passed (the first, when none has). */
+/** With `restrict_to_events`, a manual run belongs to the newest past event, or to the first one if none has passed. */
 export const manualEventInterval = (timetable: EventsTimetable, runAfter: Instant): DataInterval => {
   const events = listedEvents(timetable);
   const [first] = events;

@@ -1,8 +1,8 @@
-// What a timetable is, apart from when it runs: the facts the scheduler and the API branch on.
+// Facts about a timetable that the scheduler and the API branch on, apart from when it runs.
 
 import type { TimetableSpec } from './schema.ts';
 
-/** Runs on a rhythm, so a backfill between two dates means something. */
+/** True if runs repeat, so that a backfill between two dates makes sense. */
 export const isPeriodic = (timetable: TimetableSpec): boolean => {
   switch (timetable.type) {
     case 'cron_trigger':
@@ -26,13 +26,13 @@ export const isPeriodic = (timetable: TimetableSpec): boolean => {
   }
 };
 
-/** False only for `schedule=None`: such a DAG runs when somebody triggers it. */
+/** False only for `schedule=None`: such a DAG runs only when a person or program triggers it. */
 export const canBeScheduled = (timetable: TimetableSpec): boolean => {
   if (timetable.type === 'asset_or_time') return canBeScheduled(timetable.timetable);
   return timetable.type === 'custom' ? timetable.can_be_scheduled : timetable.type !== 'null';
 };
 
-/** The most runs the timetable itself allows at a time; null leaves it to the DAG's max_active_runs. */
+/** Returns the limit of active runs that the timetable itself sets. Null leaves it to the DAG's max_active_runs. */
 export const activeRunsLimit = (timetable: TimetableSpec): number | null => {
   if (timetable.type === 'asset_or_time') return activeRunsLimit(timetable.timetable);
   if (timetable.type === 'custom') return timetable.active_runs_limit;

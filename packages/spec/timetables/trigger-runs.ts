@@ -1,4 +1,4 @@
-// Runs of trigger timetables: a run happens at each point of the schedule, its data interval ends there.
+// Runs of trigger timetables. A run happens at each point of the schedule, where its data interval ends.
 
 import { subtractDelta, timedeltaMicros } from './delta.ts';
 import { MINUTE, instant } from './instant.ts';
@@ -11,10 +11,10 @@ type RunImmediately = NonNullable<CronTriggerTimetable['run_immediately']>;
 
 const NO_INTERVAL: DeltaSpec = { kind: 'timedelta' };
 
-/** A first run may be this late and still be worth making up for: a tenth of the gap between runs, or five minutes. */
+/** A first run may be late by this much and still run: a tenth of the gap between runs, or five minutes. */
 const defaultGrace = (past: Instant, next: Instant): number => Math.max((next - past) / 10, 5 * MINUTE);
 
-/** When a DAG without a start date and without runs first runs: the point just missed, or the one to come. */
+/** Returns the first run of a DAG without a start date and without runs: the point just missed, or the next one. */
 const firstCronRun = ({
   schedule,
   runImmediately,
@@ -43,7 +43,7 @@ const catchUp = ({ schedule, firstRun }: Trigger, { lastInterval, earliest, now 
   return earliest === null ? firstRun(now) : schedule.alignToNext(earliest);
 };
 
-/** The latest of: the newest point that has passed, the one after the last run, the first one allowed. */
+/** Returns the latest of: the newest past point, the point after the last run, the first allowed point. */
 const skipToNow = (trigger: Trigger, query: RunQuery): Instant | null => {
   const { schedule, firstRun } = trigger;
   const { lastInterval, earliest, now } = query;
@@ -51,7 +51,7 @@ const skipToNow = (trigger: Trigger, query: RunQuery): Instant | null => {
   if (lastInterval !== null) candidates.push(schedule.next(lastInterval.end));
   else if (earliest === null) candidates.push(firstRun(now));
   if (earliest !== null) candidates.push(schedule.alignToNext(earliest));
-  // A schedule that ends has no next point, and then there is no run, however recent its last point.
+  // A schedule that has ended has no next point. Then there is no run, even if its last point is recent.
   const [first, ...others] = candidates;
   if (others.includes(null)) return null;
   const found = [first, ...others].filter((candidate) => candidate !== null && candidate !== undefined);
@@ -82,8 +82,8 @@ export const nextDeltaTriggerRun = (
 ): RunInfo | null => nextTriggerRun({ schedule, interval, firstRun: (now) => now }, query);
 
 /**
- * Of several triggers: with catchup the earliest run, none may be left out; without, the newest whose data interval has begun,
- * and only when none has, the first to begin.
+ * Picks one run of several triggers. With catchup it is the earliest, because none may be skipped. Without catchup it
+ * is the newest whose data interval has started, or else the first to start.
  */
 export const pickRun = (runs: readonly (RunInfo | null)[], { catchup, now }: RunQuery): RunInfo | null => {
   const rank = ({ logicalDate }: RunInfo): number => (!catchup && logicalDate <= now ? -logicalDate : logicalDate);

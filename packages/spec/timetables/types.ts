@@ -1,4 +1,4 @@
-// What the parts of the timetable engine say to each other and to the scheduler.
+// Types that the parts of the timetable engine exchange with each other and with the scheduler.
 
 import type { Instant } from './instant.ts';
 
@@ -12,19 +12,19 @@ export interface RunInfo {
   readonly runAfter: Instant;
   readonly dataInterval: DataInterval;
   readonly logicalDate: Instant;
-  /** Where the timetable names its runs itself. */
+  /** Set if the timetable names its runs itself. */
   readonly runId?: string;
   readonly backfillRunId?: string;
   readonly partitionKey?: string;
   readonly partitionDate?: Instant;
-  /** A run for a partition: it has no logical date and no data interval of its own. */
+  /** True for a run of a partition, which has no logical date and no data interval of its own. */
   readonly isUndated?: boolean;
 }
 
 export interface RunQuery {
-  /** Of the newest run that a schedule or a backfill made; null when there is none. Manual runs do not count. */
+  /** The interval of the newest run of a schedule or backfill, or null. Manual runs do not count. */
   readonly lastInterval: DataInterval | null;
-  /** The DAG's start date (the earliest of its tasks', when it has none). */
+  /** The start date of the DAG. If it has none, the earliest start date of its tasks. */
   readonly earliest: Instant | null;
   /** The DAG's end date. */
   readonly latest: Instant | null;
@@ -32,12 +32,12 @@ export interface RunQuery {
   readonly now: Instant;
 }
 
-/** Points in time, one after the other. Null where there are no more. */
+/** Points in time, in order. Null means that there are no more. */
 export interface Schedule {
-  /** Strictly after. */
+  /** Returns the first point strictly after this one. */
   readonly next: (after: Instant) => Instant | null;
   readonly previous: (before: Instant) => Instant | null;
-  /** The given instant when the schedule has it, else the next one. */
+  /** Returns the given instant if it is a point of the schedule, otherwise the next point. */
   readonly alignToNext: (at: Instant) => Instant | null;
   readonly alignToPrevious: (at: Instant) => Instant | null;
 }

@@ -1,4 +1,4 @@
-// Says what is wrong with a timetable before it is registered: everything a schema cannot see.
+// Checks a timetable before registration for everything that a schema cannot express.
 
 import { parseCron } from './cron-expression.ts';
 import { unknownZone } from './cron-schedule.ts';
@@ -11,7 +11,7 @@ import { notADate } from './simple-runs.ts';
 import { zoneNamed } from './zone.ts';
 
 export interface TimetableProblem {
-  /** Where: a field of the spec, as in `timetable.expressions[1]`. */
+  /** The field of the spec, as in `timetable.expressions[1]`. */
   readonly path: string;
   readonly message: string;
 }
@@ -25,8 +25,8 @@ const zoneProblems = (path: string, timezone: string): TimetableProblem[] =>
   zoneNamed(timezone) === null ? [{ path, message: unknownZone(timezone) }] : [];
 
 /**
- * Measured by its moving part alone. Airflow adds the delta to the current time and looks whether it grew, so it takes
- * relativedelta(day=31) on most days of the month; such a delta never gets past the 31st.
+ * Measures only the moving part of a delta. Airflow adds the delta to the current time and checks whether it grew. It
+ * therefore accepts relativedelta(day=31) on most days of the month, although such a delta never passes the 31st.
  */
 const deltaProblems = (path: string, delta: DeltaSpec): TimetableProblem[] => {
   const grows = roughSeconds(delta) > 0 || (roughSeconds(delta) === 0 && (delta.microseconds ?? 0) > 0);
@@ -84,5 +84,5 @@ const problemsAt = (prefix: string, timetable: TimetableSpec): TimetableProblem[
   }
 };
 
-/** Empty when the scheduler can evaluate the timetable. */
+/** Returns no problem if the scheduler can evaluate the timetable. */
 export const timetableProblems = (timetable: TimetableSpec): TimetableProblem[] => problemsAt('', timetable);

@@ -1,5 +1,6 @@
-// Time zone offsets, fast: the rules come from Intl, one call of which costs about 1.5 microseconds and a cron step needs
-// several. So a zone's offset changes are looked up once per year and kept; after that an offset is a scan of a few numbers.
+// Fast time zone offsets. The rules come from Intl, a cron step needs several of them, and a call of Intl is slow. The
+// offset changes of a zone are therefore looked up once per year and cached. After that, an offset is a scan of a few
+// numbers.
 
 import { DAY, HOUR, MILLISECOND, MINUTE, SECOND, instant, wallTime } from './instant.ts';
 import type { Instant, WallTime } from './instant.ts';
@@ -9,21 +10,22 @@ export interface Zone {
   /** Microseconds to add to UTC. */
   readonly offsetAt: (at: Instant) => number;
   readonly toWall: (at: Instant) => WallTime;
-  /** Airflow's reading of wall times that are not exactly one instant: see `fromWall` below. */
+  /** Airflow's reading of wall times that are not exactly one instant; see `fromWall` below. */
   readonly fromWall: (wall: WallTime) => Instant;
 }
 
-// No zone has changed its offset twice within 6.9 days (Gaza 2040, Recife 2000), so a sample every five days misses none.
+// No zone has changed its offset twice within 6.9 days (Gaza 2040, Recife 2000), so a sample every five days detects
+// every change.
 const SAMPLE = 5 * DAY;
 const SAMPLES_PER_CHUNK = 73;
 const CHUNK = SAMPLE * SAMPLES_PER_CHUNK;
 
-// Offsets stay within +-15 hours and a change is at most a day (Apia skipped 30 December 2011), so a day on either side
-// of a wall time shows the offset before and after any change that could touch it.
+// Offsets stay within +-15 hours, and a change is at most a day (Apia skipped 30 December 2011). A day on either side
+// of a wall time therefore shows the offsets before and after any change near it.
 const AROUND = DAY;
 
 interface Chunk {
-  /** Ascending; the first is the start of the chunk. */
+  /** In ascending order; the first is the start of the chunk. */
   readonly starts: readonly number[];
   readonly offsets: readonly number[];
 }
@@ -38,9 +40,11 @@ const makeZone = (name: string, offsetAt: OffsetAt): Zone => ({
     const before = offsetAt(instant(wall - AROUND));
     const after = offsetAt(instant(wall + AROUND));
     const late = instant(wall - after);
-    // A wall time that happens twice is its second occurrence; both readings are valid and the offset after the change wins.
+    // If a wall time occurs twice, the second occurrence counts: both readings are valid, and the offset after the
+    // change wins.
     if (before === after || offsetAt(late) === after) return late;
-    // Either before the change, or in the gap that a clock set forward skips: the offset before it then lands after it.
+    // The wall time is before the change, or in the gap when clocks go forward. The offset before the gap then moves it
+    // past the gap.
     return instant(wall - before);
   },
 });
@@ -111,12 +115,12 @@ const readZone = (name: string): Zone | null => {
 
 const zones = new Map<string, Zone>();
 
-/** The zone of that name, or null when there is none. */
+/** Returns the zone of that name, or null. */
 export const zoneNamed = (name: string): Zone | null => {
   const known = zones.get(name);
   if (known !== undefined) return known;
   const zone = readZone(name);
-  // Only real zones are kept, so that the table cannot grow without end from wrong input.
+  // Only existing zones are cached, so that wrong input cannot grow the table without limit.
   if (zone !== null) zones.set(name, zone);
   return zone;
 };
