@@ -5,6 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { renderCliReference } from '@svc/cli/reference.ts';
 import { renderApiTypes } from '@svc/client/generate.ts';
+import { renderComingFromAirflow } from '@svc/compiler/differences/reference.ts';
 import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference/reference.ts';
 import { renderGrants } from '@svc/server/db/grants/reference.ts';
@@ -31,6 +32,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/database-privileges.md', render: renderGrants },
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
+  { path: 'docs/coming-from-airflow.md', render: () => renderComingFromAirflow() },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
   { path: 'docs/failure-causes.md', render: renderFailureCauses },

@@ -9,6 +9,8 @@ import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, CompileError, Compiler } from './compiler.ts';
+import type { NotedDifference } from './differences/table.ts';
+import { differenceWarnings } from './differences/warnings.ts';
 import type { Unit } from './discover.ts';
 import { overlay } from './overlay.ts';
 import type { Project } from './overlay.ts';
@@ -20,10 +22,14 @@ import type { WorkspaceReader } from './reading/workspace-reader.ts';
 import type { Repository } from './repository/repository.ts';
 import { warningAt } from './warning-place.ts';
 
-export type CompiledDag = { dagId: string; spec: CompiledSpec; warnings: readonly string[] } & Pick<
-  CompileAnswer,
-  'providers'
->;
+export type CompiledDag = {
+  dagId: string;
+  spec: CompiledSpec;
+  warnings: readonly string[];
+  /** What works differently than on Airflow: one warning for each row of the table. */
+  differences: readonly string[];
+  noted: readonly NotedDifference[];
+} & Pick<CompileAnswer, 'providers'>;
 
 export type CompiledUnit = {
   unit: Unit;
@@ -135,10 +141,17 @@ async function compileProject(
 /** The compiler and svc.yaml together must give what the control plane accepts; better told here than at registration. */
 function checked(
   base: Base,
-  { warnings, providers }: CompileAnswer,
+  { warnings, providers, differences: noted = [] }: CompileAnswer,
   { specs, project }: { specs: readonly CompiledSpec[]; project: Project | null },
 ): CompiledUnit {
-  const artifacts = specs.map((spec) => ({ dagId: spec.dag.dag_id, spec, warnings, providers }));
+  const artifacts = specs.map((spec) => ({
+    dagId: spec.dag.dag_id,
+    spec,
+    warnings,
+    differences: differenceWarnings(spec, noted),
+    noted,
+    providers,
+  }));
   const problems = artifacts.flatMap(({ dagId, spec }) =>
     validateSpec(spec).map((message) => ({ ...NOWHERE, file: base.source, message: `DAG ${dagId}: ${message}` })),
   );

@@ -11,6 +11,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { StatedSettings } from '@svc/spec/project/apply.ts';
 import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
+import type { NotedDifference } from './differences/table.ts';
 import { userCacheFolder } from './python-environment.ts';
 
 export interface CompileLimits {
@@ -70,6 +71,8 @@ interface AnswerBase {
   readonly output: string;
   readonly output_truncated: boolean;
   readonly warnings: readonly string[];
+  /** Absent when the file did not load. */
+  readonly differences?: readonly NotedDifference[];
   readonly dags: readonly CompiledDag[];
   /** Provider packages of the file's environment; left out where they are unknown (compiler-pool.ts). */
   readonly providers?: readonly ReportedProvider[] | undefined;

@@ -111,6 +111,37 @@ describe('svc check', () => {
     ]);
   });
 
+  it('reports what a spec does not show: context keys, settings, hooks, with their places', async () => {
+    const root = workspaceOf({
+      'airflow.cfg': '[metrics]\nstatsd_on = True\n[core]\nparallelism = 32\nxcom_backend = own.Backend\n',
+      'config/airflow_local_settings.py': 'def pod_mutation_hook(pod):\n    pass\n',
+      'dags/late.py': [
+        'from airflow.sdk import DAG, Variable, task',
+        'from airflow.providers.standard.operators.bash import BashOperator',
+        'with DAG("late", schedule=Variable.get("when", None)):',
+        '    @task',
+        '    def keep(task_state_store=None, other=1, **context): ...',
+        '    @task.stub(queue="java")',
+        '    def elsewhere(): ...',
+        '    keep()',
+        '    elsewhere()',
+        '    BashOperator(task_id="b", bash_command="echo {{ partition_date }}")',
+        '',
+      ].join('\n'),
+    });
+    const { report } = await reportOf(root);
+    const [dag] = fileOf(report, 'dags/late.py').dags;
+    expect(dag?.differs.map(({ id, tasks, places }) => [id, ...tasks, ...places])).toEqual([
+      ['queue', 'elsewhere'],
+      ['stub', 'elsewhere'],
+      ['context-keys', 'task_state_store (dags/late.py:5)', 'partition_date (dags/late.py:10)'],
+      ['values-at-top', "Variable.get('when')"],
+      ['xcom-backend', '[core] xcom_backend'],
+      ['metrics', '[metrics] statsd_on'],
+      ['pod-mutation-hook', 'pod_mutation_hook (airflow_local_settings.py:1)'],
+    ]);
+  });
+
   it('prints a table that says what to do next, and writes one page without outside resources', async () => {
     const page = join(mkdtempSync(join(tmpdir(), 'svc-check-')), 'report.html');
     const hostile = workspaceOf({

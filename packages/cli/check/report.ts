@@ -1,10 +1,10 @@
 /** What `svc check` finds, as data: the table, the JSON document and the page all show this. */
 import { join, relative } from 'node:path';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { differencesOf } from '@svc/compiler/differences/table.ts';
+import type { FoundDifference } from '@svc/compiler/differences/table.ts';
 import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { FileSpellings, Spelling } from '@svc/compiler/scan-spellings.ts';
-import { differencesOf } from './differences.ts';
-import type { FoundDifference } from './differences.ts';
 import { packageOf } from './outside-packages.ts';
 import type { Requirements } from './requirements.ts';
 
@@ -115,9 +115,9 @@ function checkedUnit(input: {
   });
   const isForAirflow2 = requirements.isForAirflow2 || (spelling?.findings.length ?? 0) > 0;
   const text = isForAirflow2 ? readText(file) : '';
-  const dags = (unit.ok ? unit.artifacts : []).map(({ dagId, spec }): CheckedDag => {
+  const dags = (unit.ok ? unit.artifacts : []).map(({ dagId, spec, noted }): CheckedDag => {
     const templates = spec.files.map((template) => template.text);
-    const differs = differencesOf({ spec, text: [text, ...templates].join('\n'), isForAirflow2 });
+    const differs = differencesOf({ spec, noted, text: [text, ...templates].join('\n'), isForAirflow2 });
     return {
       dag_id: dagId,
       tasks: spec.tasks.length,

@@ -32,6 +32,7 @@ export function createDatabaseRegistrar({
           bundle_name: artifact.bundleName,
           parse_seconds: artifact.parseSeconds,
           warnings: [...artifact.warnings],
+          differences: [...artifact.differences],
           ...(bundleVersion !== undefined && { bundle_version: bundleVersion }),
           ...(bundleUrl !== undefined && { bundle_url: bundleUrl }),
           ...(image !== undefined && { image }),

@@ -23,6 +23,7 @@ export function createHttpRegistrar(client: Client): Registrar {
           bundle_url: artifact.bundleUrl,
           image: artifact.image,
           warnings: artifact.warnings.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
+          differences: artifact.differences.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
           parse_seconds: artifact.parseSeconds,
           ...(artifact.providers && { providers: artifact.providers.slice(0, MAX_PROVIDERS) }),
         },

@@ -3183,6 +3183,8 @@ export interface components {
             bundle_url?: string;
             /** @description For example a commit */
             bundle_version?: string;
+            /** @description What works differently than on Airflow: warnings of the kind `airflow difference` */
+            differences?: string[];
             /** @description Where the author keeps the file */
             fileloc?: string;
             /** @description The image tasks run in, pinned by digest */
@@ -3480,6 +3482,8 @@ export interface components {
         DagWarning: {
             dag_display_name: string;
             dag_id: string;
+            /** @description What svc calls it: `airflow difference`, or the same as `warning_type` */
+            kind: string;
             message: string;
             /** Format: date-time */
             timestamp: string;
@@ -7354,6 +7358,8 @@ export interface operations {
         parameters: {
             query?: {
                 dag_id?: string;
+                /** @description As `warning_type`, and `airflow difference` for what works differently than on Airflow */
+                kind?: ("asset conflict" | "non-existent pool" | "runtime varying value") | "airflow difference";
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description How many entries to leave out first */

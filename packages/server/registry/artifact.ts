@@ -33,6 +33,12 @@ export const Artifact = Type.Object(
     warnings: Type.Optional(
       Type.Array(Type.String({ maxLength: 4_096 }), { maxItems: 100, description: 'What the compiler warned of' }),
     ),
+    differences: Type.Optional(
+      Type.Array(Type.String({ maxLength: 4_096 }), {
+        maxItems: 100,
+        description: 'What works differently than on Airflow: warnings of the kind `airflow difference`',
+      }),
+    ),
     providers: Type.Optional(
       Type.Array(Provider, {
         maxItems: MAX_PROVIDERS,

@@ -77,7 +77,7 @@ export async function registerVersion(
     ? await canonicalJsonInTurns({ ...spec, schedule: withTable(spec.schedule, undefined) })
     : text;
   const contentHash = await hashOf([hashed, '\0', artifact.image ?? '']);
-  if (!isTimetableOwn && !artifact.warnings?.length) {
+  if (!isTimetableOwn && !artifact.warnings?.length && !artifact.differences?.length) {
     const version = await confirmVersion(db, {
       dagId,
       contentHash,
@@ -103,6 +103,7 @@ export async function registerVersion(
     const conflicts = await registerAssets(trx, { dagId, versionNumber }, spec);
     await replaceDagWarnings(trx, dagId, [
       ...(artifact.warnings ?? []).map((message) => ({ type: 'runtime varying value', message })),
+      ...(artifact.differences ?? []).map((message) => ({ type: 'airflow difference', message })),
       ...conflicts.map((message) => ({ type: 'asset conflict', message })),
     ]);
     await deleteImportError(trx, { bundleName: values.bundle_name, filename: spec.source.path });

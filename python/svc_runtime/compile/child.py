@@ -105,7 +105,7 @@ def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
         return _text(
             {"ok": False, "error": _plain_error("compiling needs more memory than allowed"), "dags": [], "warnings": []}
         )
-    body = json.dumps({"ok": True, "warnings": current.warnings}).encode()
+    body = json.dumps({"ok": True, "warnings": current.warnings, "differences": current.differences}).encode()
     # Only what the server does not have yet, or has in vain.
     found = {} if current.used.keys() == current.kept.keys() else {"keep": current.used}
     return body[:-1] + b', "dags": [' + b", ".join(parts) + b"]" + _more(found) + b"}"

@@ -16,6 +16,7 @@ from .. import bundle_path
 from ..exceptions import RecordingError
 from ..plugins.loader import load_plugins
 from ..record import current
+from .differences import note_differences
 from .spellings import GoneError, check_modules, check_spellings
 
 MAX_SOURCE_BYTES = 2 * 1024 * 1024
@@ -227,6 +228,7 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
         # ast.walk over the tree again, untouched by compile(), finds declared secrets.
         modules = _local_modules(module.__name__, dags_folder, path)
         check_modules(modules, dags_folder)
+        note_differences(text, tree, shown)
         return _build(module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:
         raise

@@ -26,6 +26,8 @@ collected_dags: list = []
 stated_settings: dict[str, dict[str, list[str]]] = {}
 # Notes for the author that do not stop the compile.
 warnings: list[str] = []
+# What works differently here than on Airflow and is not in the spec: rows of packages/compiler/differences/table.ts.
+differences: list[dict[str, str]] = []
 # By name: texts that tasks of the version need and that are in no file, such as the graph of a dbt project.
 version_files: dict[str, str] = {}
 # By content: what earlier compiles of this file found at some cost, and what this one has used of it or found itself.
@@ -73,6 +75,13 @@ def warn(message: str) -> None:
         warnings.append(message)
 
 
+def differ(row: str, what: str, place: str = "") -> None:
+    """`what`: the argument, setting or function; `place`: a file and its line."""
+    noted = {"row": row, "what": what, "place": place}
+    if noted not in differences:
+        differences.append(noted)
+
+
 def warn_here(message: str) -> None:
     """With the author's line that is being executed."""
     place = _author_place()
@@ -102,6 +111,7 @@ def reset() -> None:
     collected_dags.clear()
     stated_settings.clear()
     warnings.clear()
+    differences.clear()
     version_files.clear()
     kept.clear()
     used.clear()

@@ -118,6 +118,20 @@ def _found(section: str, key: str) -> str | None:
     return _of_providers().default_setting(section, key) if value is None else value
 
 
+def settings_of_repository() -> dict[str, dict[str, str]]:
+    """By section, what airflow.cfg and the environment say; without defaults. A file that cannot be read says nothing."""
+    try:
+        found = {section: dict(values) for section, values in _files.read().items()}
+    except AirflowConfigException:
+        found = {}
+    for name, value in os.environ.items():
+        _, _, setting = name.partition("AIRFLOW__")
+        section, mark, key = setting.lower().partition("__")
+        if mark and name.startswith("AIRFLOW__"):
+            found.setdefault(section, {})[key] = value
+    return found
+
+
 def _of_providers():
     # Only when it is asked: most files read no setting, and the metadata of many packages takes a moment.
     from .providers_manager import ProvidersManager

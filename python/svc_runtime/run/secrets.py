@@ -55,6 +55,7 @@ class Variable:
         external = source.external_variable(key) if source is not None else None
         text = external if external is not None else os.environ.get(f"AIRFLOW_VAR_{key.upper()}")
         if text is None and current.secrets_source is None and fallback is not NOTSET:
+            record_current.differ("values-at-top", f"Variable.get({key!r})")
             record_current.warn(
                 f"Variable.get({key!r}) is called while the file is compiled and yields its default; "
                 f"use {{{{ var.value.{key} }}}} in a template or call it inside a task"

@@ -349,6 +349,19 @@ describe('warnings of DAGs', () => {
     expect((await get('/api/v2/dagWarnings?dag_id=warned')).json()).toMatchObject({ total_entries: 0 });
     expect((await get('/api/v2/dagWarnings?warning_type=nope')).status).toBe(400);
   });
+
+  it('about differences from Airflow have a kind of their own, and a type that clients of Airflow know', async () => {
+    await register(renamed(basic, 'differs'), { warnings: ['start_date moves'], differences: ['queue= is shown'] });
+    const found = (await get('/api/v2/dagWarnings?dag_id=differs&kind=airflow%20difference')).json();
+    expect(found).toMatchObject({
+      total_entries: 1,
+      dag_warnings: [
+        { kind: 'airflow difference', warning_type: 'runtime varying value', message: 'queue= is shown' },
+      ],
+    });
+    const path = '/api/v2/dagWarnings?dag_id=differs&warning_type=runtime%20varying%20value&order_by=warning_type';
+    expect((await get(path)).json()).toMatchObject({ total_entries: 2 });
+  });
 });
 
 describe('deleting DAGs and pausing many', () => {

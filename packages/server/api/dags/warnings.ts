@@ -15,10 +15,15 @@ const WarningType = Type.Union([
   Type.Literal('runtime varying value'),
 ]);
 
+const Kind = Type.Union([WarningType, Type.Literal('airflow difference')], {
+  description: 'As `warning_type`, and `airflow difference` for what works differently than on Airflow',
+});
+
 const DagWarning = Type.Object(
   {
     dag_id: Type.String(),
     warning_type: Type.String(),
+    kind: Type.String({ description: 'What svc calls it: `airflow difference`, or the same as `warning_type`' }),
     message: Type.String(),
     timestamp: DateTime,
     dag_display_name: Type.String(),
@@ -40,12 +45,13 @@ export function registerDagWarnings(app: App, { db }: Services): void {
           ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
           dag_id: Type.Optional(Type.String()),
           warning_type: Type.Optional(WarningType),
+          kind: Type.Optional(Kind),
         }),
         response: { 200: Collection('DagWarningCollection', 'dag_warnings', DagWarning) },
       },
     },
     async (request) => {
-      const { limit, offset, order_by: keys, dag_id: dagId, warning_type: warningType } = request.query;
+      const { limit, offset, order_by: keys, dag_id: dagId, warning_type: warningType, kind } = request.query;
       const { warnings, total } = await listDagWarnings(databaseOf(request, db), {
         limit,
         offset,
@@ -55,10 +61,12 @@ export function registerDagWarnings(app: App, { db }: Services): void {
         ]),
         ...(dagId !== undefined && { dagId }),
         ...(warningType !== undefined && { warningType }),
+        ...(kind !== undefined && { kind }),
       });
       const dagWarnings = warnings.map((row) => ({
         dag_id: row.dag_id,
         warning_type: row.warning_type,
+        kind: row.kind,
         message: row.message,
         timestamp: row.at,
         dag_display_name: row.display_name,

@@ -1,7 +1,16 @@
+import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-export type DagWarningRow = { dag_id: string; warning_type: string; message: string; at: Moment; display_name: string };
+/** `kind` is what svc calls it. Airflow's clients refuse a type that they do not know, so `warning_type` is one of theirs. */
+export type DagWarningRow = {
+  dag_id: string;
+  warning_type: string;
+  kind: string;
+  message: string;
+  at: Moment;
+  display_name: string;
+};
 export type DagWarningColumn = 'dag_id' | 'warning_type' | 'message' | 'at';
 
 export type DagWarningQuery = {
@@ -10,7 +19,10 @@ export type DagWarningQuery = {
   order: readonly { column: DagWarningColumn; direction: 'asc' | 'desc' }[];
   dagId?: string;
   warningType?: string;
+  kind?: string;
 };
+
+const AIRFLOW_TYPE = sql<string>`case w.warning_type when 'airflow difference' then 'runtime varying value' else w.warning_type end`;
 
 export async function listDagWarnings(
   db: TenantDb,
@@ -18,12 +30,15 @@ export async function listDagWarnings(
 ): Promise<{ warnings: DagWarningRow[]; total: number }> {
   let matching = db.selectFrom('dag_warnings as w').innerJoin('dags', 'dags.dag_id', 'w.dag_id');
   if (query.dagId !== undefined) matching = matching.where('w.dag_id', '=', query.dagId);
-  if (query.warningType !== undefined) matching = matching.where('w.warning_type', '=', query.warningType);
+  if (query.warningType !== undefined) matching = matching.where(AIRFLOW_TYPE, '=', query.warningType);
+  if (query.kind !== undefined) matching = matching.where('w.warning_type', '=', query.kind);
   let page = matching
-    .select(['w.dag_id', 'w.warning_type', 'w.message', 'w.at', 'dags.display_name'])
+    .select(['w.dag_id', 'w.warning_type as kind', 'w.message', 'w.at', 'dags.display_name'])
+    .select(AIRFLOW_TYPE.as('warning_type'))
     .limit(query.limit)
     .offset(query.offset);
-  for (const { column, direction } of query.order) page = page.orderBy(`w.${column}`, direction);
+  for (const { column, direction } of query.order)
+    page = page.orderBy(column === 'warning_type' ? AIRFLOW_TYPE : `w.${column}`, direction);
   const [warnings, count] = await Promise.all([
     page.execute(),
     matching.select((eb) => eb.fn.countAll<number>().as('total')).executeTakeFirstOrThrow(),
