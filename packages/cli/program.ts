@@ -18,6 +18,7 @@ import { addImagesCommands } from './commands/images.ts';
 import { addInformationCommands } from './commands/information.ts';
 import { addInitCommand } from './commands/init.ts';
 import { addLiteCommand } from './commands/lite.ts';
+import { addPoolsCommands } from './commands/pools.ts';
 import { addRunsCommands } from './commands/runs/runs.ts';
 import { addSecretsCommands } from './commands/secrets.ts';
 import { addServerCommand } from './commands/server.ts';
@@ -100,6 +101,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addConnectionsCommands(program, context);
   addImportCommand(program, context);
   addVariablesCommands(program, context);
+  addPoolsCommands(program, context);
   program.commandsGroup('About svc:');
   addInformationCommands(program, context);
   return program;

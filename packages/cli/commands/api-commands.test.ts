@@ -238,6 +238,26 @@ describe('svc connections', () => {
   });
 });
 
+describe('svc pools', () => {
+  it('creates a pool, changes only what is given, lists how full it is, and deletes it', async () => {
+    expect((await svc(['pools', 'set', 'etl', '--description', 'x'])).stderr).toContain('there is no pool etl');
+    expect((await svc(['pools', 'set', 'etl', '3', '--include-deferred'])).stdout).toBe('Set etl: 3 slots.\n');
+    await svc(['pools', 'set', 'etl', '--description', 'the warehouse']);
+    expect(await jsonOf(['pools', 'get', 'etl'])).toMatchObject({
+      slots: 3,
+      include_deferred: true,
+      description: 'the warehouse',
+    });
+    expect((await svc(['pools', 'set', 'etl', '--no-include-deferred', '--', '-1'])).stdout).toBe(
+      'Set etl: no limit.\n',
+    );
+    expect((await svc(['pools', 'list'])).stdout).toMatch(/etl +no limit +no limit +0 +0 +0 +the warehouse/);
+    expect((await svc(['pools', 'set', 'etl', 'many'])).code).toBe(2);
+    expect((await svc(['pools', 'delete', 'etl'])).stdout).toBe('Deleted 1 pool.\n');
+    expect((await svc(['pools', 'delete', 'etl'])).code).toBe(4);
+  });
+});
+
 describe('svc variables', () => {
   it('prints a value to the letter and nothing else', async () => {
     const value = '{"a": 1.0,\n "b": "ü"}  ';

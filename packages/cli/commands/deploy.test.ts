@@ -182,6 +182,35 @@ describe('svc deploy', () => {
   });
 });
 
+describe('svc deploy --prune', () => {
+  it('removes what came from the path and is gone, after a yes, and nothing that came from elsewhere', async () => {
+    const root = workspaceOf({
+      'shop/dags/one.py': dagText('one'),
+      'shop/dags/two.py': dagText('two'),
+      'other/dag.py': dagText('other'),
+    });
+    const shop = join(root, 'shop');
+    await svc('deploy', join(root, 'other'));
+    await svc('deploy', shop);
+    rmSync(join(shop, 'dags/two.py'));
+    const asked = await svc('deploy', shop, '--prune');
+    expect(asked).toMatchObject({ code: 2, stderr: expect.stringContaining('--prune would remove two') });
+    expect(asked.stdout).toMatch(/two +dags\/two\.py/);
+    // One file of the repository says nothing about its others.
+    expect(await jsonOf('deploy', join(shop, 'dags/one.py'), '--prune', '--yes')).toMatchObject({ pruned: [] });
+    writeFiles(root, { 'shop/dags/broken.py': 'from airflow import DAG, (' });
+    expect((await svc('deploy', shop, '--prune', '--yes')).code).toBe(1);
+    expect((await svc('dags', 'show', 'two')).code).toBe(0);
+    rmSync(join(shop, 'dags/broken.py'));
+    expect((await svc('deploy', shop, '--prune', '--yes')).stdout).toContain('Removed 1 DAG.');
+    expect((await call<{ dags: { dag_id: string }[] }>('/api/v2/dags')).dags.map((dag) => dag.dag_id)).toEqual([
+      'one',
+      'other',
+    ]);
+    expect((await svc('deploy', shop, '--yes')).code).toBe(2);
+  });
+});
+
 describe('svc dags', () => {
   const deployed = async () => {
     const root = workspaceOf({

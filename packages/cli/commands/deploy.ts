@@ -23,6 +23,8 @@ type Options = ClientCommandOptions &
     all?: true;
     build?: boolean;
     builder?: ToolName;
+    prune?: true;
+    yes?: true;
     trigger?: true;
     unpause?: true;
     wait?: true;
@@ -44,12 +46,15 @@ export function addDeployCommand(program: SvcCommand, context: CliContext): void
     .option('--trigger', 'start a run of every DAG that was deployed')
     .option('--unpause', 'with --trigger: unpause the DAGs first; a new DAG is paused, and its runs wait')
     .option('--wait', 'with --trigger: wait until the runs have ended; exit code 1 when one fails')
+    .option('--prune', 'then remove the DAGs that came from this path and are no longer in it; shows them and asks')
+    .option('-y, --yes', 'with --prune: do not ask')
     .note(
       'Deploying again is free: content that is registered already makes no new version.\nA file that does not compile is reported to the control plane, where it is shown until it is fixed.',
     )
     .example('one project', 'svc deploy daily_sales')
     .example('a whole workspace', 'svc deploy --all projects')
     .example('and see whether it runs', 'svc deploy daily_sales --trigger --unpause --wait')
+    .example('and remove what is no longer there', 'svc deploy --all projects --prune')
     .action((path: string, options: Options) => deploy(context, path, options));
 }
 
@@ -57,6 +62,7 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   if (!options.trigger && (options.wait || options.unpause)) {
     throw usageError(`${options.wait ? '--wait' : '--unpause'} goes with --trigger`, 'add --trigger, or leave it out');
   }
+  if (options.yes && !options.prune) throw usageError('--yes goes with --prune', 'add --prune, or leave it out');
   const [{ compilePath }, report] = await Promise.all([
     import('../projects/compile-path.ts'),
     import('../projects/report-units.ts'),
@@ -80,12 +86,35 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
 
   if (!options.json) printOutcome(context, units, ended);
   const started = options.trigger ? await triggerAll(context, client, ended, options) : undefined;
+  const pruned = await prunedBy(context, { client, path, units, ended, options });
   if (options.json) {
     const results = units.map((unit) => unitResult(unit, ended));
-    printJson(context, { server: client.server, units: results, ...(started && { runs: started.runs }) });
+    printJson(context, {
+      server: client.server,
+      units: results,
+      ...(started && { runs: started.runs }),
+      ...(pruned && { pruned }),
+    });
   }
   finish(context, units, ended, options);
   if (started?.failure !== undefined) throw started.failure;
+}
+
+/** What a file that failed contains is unknown, so nothing is removed then. Undefined: not asked for, or not done. */
+async function prunedBy(
+  context: CliContext,
+  input: {
+    client: Client;
+    path: string;
+    units: readonly CompiledUnit[];
+    ended: Outcomes;
+    options: Options;
+  },
+): Promise<string[] | undefined> {
+  const { units, ended, options } = input;
+  if (!options.prune || !units.every((unit) => ended.get(unit)?.ok === true)) return undefined;
+  const { pruneDeployed } = await import('../projects/prune-deployed.ts');
+  return pruneDeployed(context, input);
 }
 
 async function triggerAll(
