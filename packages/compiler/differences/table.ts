@@ -93,7 +93,8 @@ export const DIFFERENCES: readonly Row[] = [
     id: 'access-control',
     since: 'airflow-3',
     title: 'access_control has no effect',
-    detail: 'Permissions follow from the role of a user and are the same for all DAGs of a tenant. Give each team a tenant.',
+    detail:
+      'Permissions follow from the role of a user and are the same for all DAGs of a tenant. Give each team a tenant.',
     applies: ({ spec }) => spec.dag.access_control !== null,
   },
   {
@@ -115,7 +116,8 @@ export const DIFFERENCES: readonly Row[] = [
     id: 'xcom-backend',
     since: 'airflow-3',
     title: 'the class that [core] xcom_backend names is not called',
-    detail: 'svc stores the values of tasks itself. Values over xcom.max_bytes fail: write them to an ObjectStoragePath.',
+    detail:
+      'svc stores the values of tasks itself. Values over xcom.max_bytes fail: write them to an ObjectStoragePath.',
     applies: 'noted',
   },
   {

@@ -355,9 +355,7 @@ describe('warnings of DAGs', () => {
     const found = (await get('/api/v2/dagWarnings?dag_id=differs&kind=airflow%20difference')).json();
     expect(found).toMatchObject({
       total_entries: 1,
-      dag_warnings: [
-        { kind: 'airflow difference', warning_type: 'runtime varying value', message: 'queue= is shown' },
-      ],
+      dag_warnings: [{ kind: 'airflow difference', warning_type: 'runtime varying value', message: 'queue= is shown' }],
     });
     const path = '/api/v2/dagWarnings?dag_id=differs&warning_type=runtime%20varying%20value&order_by=warning_type';
     expect((await get(path)).json()).toMatchObject({ total_entries: 2 });
