@@ -1,5 +1,6 @@
 /**
- * What the service answers. Who calls is known by the credential alone: no message names an attempt, so none can name another's.
+ * The handlers of the agent service. Only the credential tells who calls: no message names an attempt, so no caller can
+ * name the attempt of another.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
@@ -52,7 +53,7 @@ import type { AttemptVersions } from './versions.ts';
 import type { WorkerHub } from './workers/worker-hub.ts';
 import { runningAttempts, versionOfWorker } from './workers/worker-scope.ts';
 
-/** Made once, used by several of the calls. */
+/** Created once and used by several calls. */
 type Parts = {
   options: AgentServiceOptions;
   earlyStarts: EarlyStarts;
@@ -68,10 +69,10 @@ type Parts = {
   providers: KnownProviders;
 };
 
-/** For an executor that has just ordered the attempt from a worker: the answer is here when the worker asks to start. */
+/** Starts the attempt that an executor has just ordered, so that the answer is ready when the worker asks to start. */
 export type StartEarly = (
   identity: Omit<AttemptIdentity, 'issuedAt'>,
-  /** `started`: where somebody else starts it. */
+  /** Given when another transaction starts the attempt; resolves with its result. */
   worker: { hostname: string; started?: Promise<StartedAhead> | undefined },
 ) => void;
 
@@ -203,11 +204,12 @@ export function createHandlers(
       attach().catch((error: unknown) => call.emit('error', toServiceError(error, { log, method: 'Work' })));
     },
   };
-  /** That of an attempt which is not over, or the one that a warm worker serves; and no other. */
+  /** Returns the version of an attempt that has not ended, or the version that a warm worker serves. */
   async function versionFor(caller: ReturnType<typeof callerOf>): Promise<VersionRef> {
     if (caller.kind === 'worker') return versionOfWorker(caller.worker);
     const identity = attemptOf(caller);
-    // Asked for beside Start, so the attempt may still be queued, or its run not be stored yet.
+    // GetVersion is called in parallel with Start, so the attempt may still be queued, or its run may not be stored
+    // yet.
     await earlyStarts.settled(identity.attemptId);
     const isOpen = identity.kind !== 'task' || (await isTaskCurrent(db.tenant(identity.tenantId), identity));
     if (!isOpen) throw new RpcError('stale', 'the attempt is over');
@@ -228,7 +230,7 @@ export function createHandlers(
 const ended = ({ observers }: Parts, { attemptId }: { attemptId: string }): void =>
   observers.forEach((observer) => observer.ended(attemptId));
 
-/** Longer reasons are cut: they become the state of a worker that people look at. */
+/** Longer reasons are cut, because people see them as the state of a worker. */
 const MAX_DRAIN_REASON = 300;
 
 function noteDrain({ observers }: Parts, { attemptId }: VerifiedAttempt, reason: string): void {
@@ -252,7 +254,7 @@ function startHandler(parts: Parts) {
     parts.logs.prepare(identity);
     observers.forEach((observer) => observer.started(identity.attemptId));
     const leaseMs = await (options.lease?.() ?? 0);
-    // The worker counts from its call, and the lease began with the start.
+    // The worker counts from its call, but the lease began with the start.
     const left = leaseMs > 0 ? Math.max(1, Math.floor(leaseMs - (early?.ageMs ?? 0))) : 0;
     return { started: { ...prepared.started, lease_ms: left } };
   };
@@ -269,20 +271,23 @@ function finishHandler(parts: Parts) {
   const { options, workers, starts, logs, openLogs } = parts;
   const { db, attempts, credentials, settings, log } = options;
 
-  /** Whoever sees the task finished finds its last line; but no trouble with what keeps the log keeps the outcome away. */
+  /** Appends the last lines before the outcome is visible. A failure of the log store must not block the outcome. */
   async function appendTail(identity: VerifiedAttempt, offset: number, data: Buffer): Promise<number> {
     if (data.length === 0) return offset;
-    // Of a report that is made again the lines are there; of one that comes much too late they are nobody's.
+    // A repeated report has its lines in the log already. The lines of a very late report are dropped.
     if (!(await openLogs.mayWriteLast(identity))) return offset + data.length;
     return logs.append(identity, offset, data, { isLast: true }).catch((error: unknown) => {
-      // The database that could not be asked where the log is cannot take the outcome either, or not yet: both are reported again.
+      // Without the database the outcome cannot be recorded either. The agent reports both again.
       if (isOutage(error) || error instanceof DatabaseBusyError) throw error;
       log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
       return offset + data.length;
     });
   }
 
-  /** Only a worker that could be given orders is given attempts: the credential of one attempt leads to no other. */
+  /**
+   * Only a worker that could receive orders gets another attempt, because the credential of one attempt must not lead
+   * to others.
+   */
   async function workerOf(token: string, run: number): Promise<FinishingWorker | undefined> {
     if (token === '') return undefined;
     const known = workers.holderOf(token);
@@ -299,7 +304,9 @@ function finishHandler(parts: Parts) {
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
-  /** Fails like the whole call does: then the same end is reported again, and the same attempt is handed over again. */
+  /**
+   * Fails the whole call when it fails. The same end is then reported again, and the same attempt handed over again.
+   */
   async function nextAttemptOf(handedOver: HandedOver): Promise<NextAttempt | undefined> {
     const { queue: _queue, ...attempt } = handedOver.attempt;
     const identity = { kind: 'task' as const, ...attempt };
@@ -343,9 +350,10 @@ function finishHandler(parts: Parts) {
     }
     const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
     const outcome = versioned(explained(parts, identity, sealed(reported, identity)), options.valueCache);
-    // Beside the transaction, which waits for it before its commit; begun when the first statements are on their way.
+    // Runs in parallel with the transaction, which waits for it before its commit. Starts after the first statements
+    // are sent.
     const appended = nextTurn().then(() => appendTail(identity, request.log_offset, request.log_data));
-    appended.catch(() => {}); // told by whoever waits for it; the transaction may have failed before anybody does
+    appended.catch(() => {}); // reported where it is awaited; the transaction may fail before that
     if (identity.kind === 'triggerer') {
       const hasFailed = outcome.state !== 'success';
       const text = outcome.failure?.text;
@@ -364,7 +372,7 @@ function finishHandler(parts: Parts) {
     const worker = await workerOf(request.worker_token, identity.run);
     const { answer, next } = await attempts.finishAndTakeNext(identity, outcome, { beforeCommit: appended, worker });
     await appended;
-    // Of a try that goes on the log is the next attempt's now, which writes where it ended.
+    // When the try continues, the log belongs to its next attempt, which writes at its end.
     const isOver = outcome.state !== 'reschedule' && outcome.state !== 'deferred';
     openLogs.finished(identity.attemptId, { logGoesOn: request.log_goes_on && isOver });
     ended(parts, identity);
@@ -377,14 +385,14 @@ function finishHandler(parts: Parts) {
   };
 }
 
-/** An agent that was told to stop cannot know by whom. */
+/** An agent that was stopped cannot know the cause. An executor may know it. */
 function explained({ explanations }: Parts, { attemptId }: VerifiedAttempt, outcome: AttemptOutcome): AttemptOutcome {
   if (outcome.failure?.cause !== 'process_killed') return outcome;
   const failure = explanations.map((explain) => explain(attemptId)).find((known) => known !== undefined);
   return failure ? { ...outcome, failure } : outcome;
 }
 
-/** The values that go to the cache once they are committed have to be known by their versions. */
+/** Gives versions to values that will be cached after the commit. */
 function versioned(outcome: AttemptOutcome, cache: ValueCache | undefined): AttemptOutcome {
   if (!cache || !outcome.xcoms) return outcome;
   return {
@@ -442,7 +450,7 @@ function podOf(caller: ReturnType<AuthenticateFirst['callerOf']>): ReviewedPod {
   return caller.pod;
 }
 
-/** Throws when the message was beyond its limits, and so not decoded. */
+/** Throws when the message exceeded its limits and was therefore not decoded. */
 function requestOf<Request>({ request }: { request: Request | Undecoded }): Request {
   if (request instanceof Undecoded) throw request.error;
   return request;

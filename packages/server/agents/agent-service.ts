@@ -1,4 +1,4 @@
-/** The RPC service agents talk to: the listener, the streams of workers, and whoever wants to know what became of attempts. */
+/** The RPC service for agents: the listener, the streams of workers, and the observers of attempts. */
 import type { Duplex } from 'node:stream';
 import { createHandlers } from './agent-handlers.ts';
 import { createAuthenticateFirst } from './authenticate-first.ts';
@@ -20,24 +20,27 @@ import type { WorkerHub } from './workers/worker-hub.ts';
 export type AgentService = {
   readonly workers: WorkerHub;
   readonly startEarly: StartEarly;
-  /** For attempts that are about to start on one of its workers. */
+  /** Reads the data of attempts that are about to start on one of its workers. */
   readonly readStartFacts: ReadStartFacts;
-  /** Is an agent waiting for an answer? */
+  /** True while an agent waits for an answer. */
   isBusy(): boolean;
   listen(): Promise<{ host: string; port: number }>;
-  /** The line to an agent that this process has started. */
+  /** Serves the direct connection to an agent that this process has started. */
   serveLine(socket: Duplex): void;
-  /** Called for every attempt that started, and for every one of which no more is to come (finished, stale, told to stop). */
+  /** The observer is called for each attempt that starts and for each that is over (finished, stale, told to stop). */
   observe(observer: AttemptObserver): void;
-  /** Whoever makes pods knows how to find out which one presents a token. */
+  /** Sets the function that finds the pod which presents a token. The executor that creates pods provides it. */
   reviewPodsWith(review: ReviewPod): void;
-  /** Workers on other hosts may join, and this knows them; without it nobody may. */
+  /** Sets the function that admits remote workers. Without it none may join. */
   joinWith(join: JoinSide): void;
-  /** Asked when an agent says that it was stopped: whoever runs it may know why. */
+  /** The function is called when an agent reports that it was stopped. An executor may know the cause. */
   explainStops(explain: ExplainStop): void;
-  /** Asked at the start of tasks whose DAG stages files, by an executor whose agents are on this machine. */
+  /**
+   * The function is called at the start of tasks whose DAG stages files. An executor whose agents run on this machine
+   * provides it.
+   */
   stageFilesWith(stage: StageFiles): void;
-  /** Throws in words for an attempt that runs where no directory is shared. */
+  /** The function throws a message for people when an attempt runs where no directory is shared. */
   refuseStagingWith(refuse: (attempt: { attemptId: string }) => void): void;
   close(): Promise<void>;
 };

@@ -2,7 +2,7 @@ import type { Assignment } from '@svc/proto/agent-service.ts';
 import type { AttemptIdentity } from './credentials.ts';
 import { versionKey } from '../engine/shared/dag-graphs.ts';
 
-/** What a worker is told of an attempt before it knows anything else of it. */
+/** What a worker learns about an attempt before its start. */
 export const assignmentOf = (identity: Omit<AttemptIdentity, 'issuedAt'>, token: string): Assignment => ({
   attempt_id: identity.attemptId,
   token,

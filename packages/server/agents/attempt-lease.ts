@@ -1,23 +1,25 @@
 /**
- * What an agent is told about its lease. Another scheduler takes an attempt over when nothing was heard of it for
- * `scheduler.attempt_lease`; by then its body must have ended, or it would run twice at the same time. So an agent that
- * cannot reach us ends its tasks before the lease does. Where there is no other scheduler, and no network that could cut off
- * the agent alone, nobody takes anything over: then tasks go on, however long we are away.
+ * Tells agents how long their lease is. Another scheduler gives up an attempt without heartbeats after
+ * `scheduler.attempt_lease`. Its body must have ended by then, or it would run twice at the same time. An agent that
+ * cannot reach the control plane therefore ends its tasks before the lease expires.
+ *
+ * If there is no other scheduler, and no network that could cut off only the agent, no process gives up attempts. Tasks
+ * then continue however long the control plane is unreachable.
  */
 import type { Database } from '../db/database.ts';
 import { countSchedulers } from '../db/processes/heartbeats.ts';
 
-/** Milliseconds that the attempts of an agent are its own after this answer; 0: as long as it likes. */
+/** Returns how many milliseconds an agent's attempts belong to it after this answer; 0: without limit. */
 export type AttemptLease = () => Promise<number>;
 
 const ASKED_EVERY_MS = 5_000;
-/** Schedulers give a sign of life every five seconds. */
+/** Schedulers send a heartbeat every five seconds. */
 const SIGN_OF_LIFE_SLACK_MS = 10_000;
 
 export function createAttemptLease(input: {
   db: Database;
   leaseMs: number;
-  /** Agents are on other machines: we may be there and miss them, while they miss us. */
+  /** True when agents run on other machines: the network between them and this process may fail. */
   isCutOffPossible?: boolean;
 }): AttemptLease {
   const { db, leaseMs, isCutOffPossible = false } = input;
@@ -25,7 +27,7 @@ export function createAttemptLease(input: {
   let asked: { at: number; answer: Promise<number> } | undefined;
 
   async function ask(): Promise<number> {
-    // One that was not seen for a lease has to listen for as long before it takes anything over.
+    // A scheduler that was silent for a lease must listen for a lease before it gives up attempts.
     const schedulers = await countSchedulers(db, { withinMs: leaseMs + SIGN_OF_LIFE_SLACK_MS });
     return schedulers > 1 ? leaseMs : 0;
   }
@@ -33,7 +35,7 @@ export function createAttemptLease(input: {
   return () => {
     const now = performance.now();
     if (!asked || now - asked.at > ASKED_EVERY_MS) {
-      // Not known: as if there were others, which is never wrong.
+      // On an error it assumes other schedulers, which is always safe.
       asked = { at: now, answer: ask().catch(() => leaseMs) };
     }
     return asked.answer;

@@ -1,4 +1,4 @@
-/** Where the log lines of attempts go. */
+/** Writes the log lines of attempts. */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
 import { findRunId } from '../db/dag-runs/run-lookups.ts';
@@ -8,11 +8,11 @@ import type { AttemptIdentity } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
 
 export type AttemptLogs = {
-  /** How long the log is then; less than the offset says "there is a gap". */
+  /** Returns the new length of the log. A length below the offset means that there is a gap. */
   append(identity: AttemptIdentity, offset: number, bytes: Uint8Array, options?: { isLast: boolean }): Promise<number>;
-  /** Of an attempt that begins: its log is made ready when what is under way has been answered. */
+  /** Prepares the log of an attempt that begins, after the current call has been answered. */
   prepare(identity: AttemptIdentity): void;
-  /** The id of the attempt's run as users know it. Throws when the run is gone. */
+  /** Returns the id of the attempt's run as users know it. Throws when the run was deleted. */
   runIdOf(identity: AttemptIdentity): Promise<string>;
   rememberRun(identity: AttemptIdentity, runId: string): void;
 };
@@ -48,7 +48,7 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
     runIdOf,
     prepare(identity) {
       if (identity.kind !== 'task' || !logs.prepare) return;
-      setImmediate(() => void makeReady(identity).catch(() => {})); // told by the append, which meets it again
+      setImmediate(() => void makeReady(identity).catch(() => {})); // the append meets the same error and reports it
     },
     async append(identity, offset, bytes, options) {
       // Callbacks and triggerers belong to no try, so they have no log of their own.
@@ -67,10 +67,10 @@ export function createAttemptLogs(input: { db: Database; logs: LogSink; log: Age
   };
 }
 
-/** A chunk may be a million empty lines, and an entry of the log for each would take seconds. */
+/** A chunk may be a million empty lines, and a log entry for each would take seconds. */
 const MAX_ENTRIES = 1_000;
 
-/** Lines, each by itself; when there are too many, the rest together. */
+/** Returns the lines one by one. Beyond the limit, the rest is one entry. */
 function entriesOf(text: string): string[] {
   const lines = text.split('\n', MAX_ENTRIES);
   const length = lines.reduce((sum, line) => sum + line.length + 1, 0);

@@ -1,4 +1,4 @@
-/** Lines that the control plane itself adds to the log of an attempt: what became of it when no agent can say. */
+/** Lines that the control plane adds to the log of an attempt when no agent can say what happened to it. */
 import { nowIso } from '@svc/spec/clock.ts';
 import type { Database } from '../db/database.ts';
 import { findRunId } from '../db/dag-runs/run-lookups.ts';
@@ -12,10 +12,10 @@ export type NoteAttempt = (
   level: 'info' | 'warning' | 'error',
 ) => Promise<void>;
 
-/** An agent that writes at the same moment has moved the end of the log: then it is looked for again. */
+/** When an agent writes at the same moment, the end of the log has moved, and it is looked up again. */
 const TRIES = 5;
 
-/** Never throws: a line that cannot be written is in our own log. */
+/** Never throws: a line that cannot be written goes to the log of the control plane. */
 export function createAttemptNotes(input: { db: Database; logs: LogSink; log: AgentLog }): NoteAttempt {
   const { db, logs, log } = input;
   return async (identity, text, level) => {

@@ -1,4 +1,4 @@
-/** Reads what an agent reports of an attempt's end. Whatever it sends, what comes out is well-formed and within its rights. */
+/** Reads an agent's report of an attempt's end. The result is always well-formed and within the agent's rights. */
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -16,7 +16,7 @@ const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as con
 const MAX_NAME = 1_000;
 /** A hundred years. */
 const MAX_SECONDS = 100 * 366 * 86_400;
-/** An agent witnesses what happened on its machine. What only the control plane can know it may not claim. */
+/** An agent reports what happened on its machine. It may not claim causes that only the control plane can know. */
 const CAUSES = Object.keys(FAILURE_CAUSES)
   .filter(isFailureCause)
   .filter((cause) => mayReport('agent', cause));
@@ -29,7 +29,7 @@ const Xcom = Type.Object({
   key: Type.Refine(Type.String(), isXcomKey), // `minLength` would count graphemes
   value: Type.String(),
 });
-/** One of the two is a text. */
+/** At least one of the two is a text. */
 const Asset = Type.Refine(
   Type.Object({ name: Type.Optional(Type.Unknown()), uri: Type.Optional(Type.Unknown()) }),
   ({ name, uri }) => typeof name === 'string' || typeof uri === 'string',
@@ -40,7 +40,7 @@ const AssetEvent = Type.Object({
   extra: Type.Optional(Type.Unknown()),
 });
 
-/** What is wrong here is refused. What is unknown here is looked at on its own, and left out when it is no good. */
+/** An invalid field here refuses the report. `Unknown` fields are checked separately and ignored if invalid. */
 const Report = Type.Object({
   state: Type.Enum(STATES),
   xcoms: Type.Optional(Type.Array(Xcom)),
@@ -55,7 +55,7 @@ const Report = Type.Object({
   pid: Type.Optional(Type.Unknown()),
 });
 type Report = Static<typeof Report>;
-/** What counts only when the values can be stored. */
+/** Counts only when the values can be stored. */
 const Effects = Type.Object({
   skips: Type.Optional(Type.Array(Type.String())),
   assetEvents: Type.Optional(Type.Array(AssetEvent)),
@@ -71,7 +71,7 @@ const invalid = (message: string): RpcError => new RpcError('invalid', `outcome:
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value);
 
-/** Large ones in turns with others: an outcome may have megabytes, and each value in it is JSON to be read by itself. */
+/** Works in turns: an outcome may have megabytes, and each value in it is JSON that must be read separately. */
 export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes: number }): Promise<AttemptOutcome> {
   const sent = await parse(json);
   if (!report.Check(sent)) throw invalid(problemWith(sent, report.Errors(sent)[0]?.instancePath));
@@ -84,7 +84,7 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
   for (const { key, value } of xcoms ?? []) {
     if (!(await isJson(value))) throw invalid(`the value for ${key} is no JSON text`);
     const fault = await valueFault(value, `the value for ${key}`);
-    // The task has made it, so the task fails, as with a value that is too large.
+    // The task created the value, so the task fails, as with a value that is too large.
     if (fault !== undefined)
       return { state: 'failed', failure: { cause: 'exception', text: fault }, ...seenByAgent(sent) };
   }
@@ -101,7 +101,7 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
   };
 }
 
-/** `path`: where the first thing is that is wrong; the fields of both reports are named here. */
+/** `path`: the place of the first error. The names of fields are those of both reports. */
 function problemWith(sent: Record<string, unknown>, path = ''): string {
   const [, field, index] = path.split('/');
   switch (field) {
@@ -154,7 +154,7 @@ const AwaitsReport = Type.Object({
   allowed: Names,
   skipped: Names,
   failed: Names,
-  /** JSON, carried and not looked into. */
+  /** JSON that is passed on without being read. */
   echo: OrNull(Type.String()),
 });
 
@@ -230,7 +230,7 @@ function storable(extra: Record<string, unknown>): Record<string, unknown> {
   return extra;
 }
 
-/** A list that is null is one that was left out. */
+/** A list that is null counts as absent. */
 const LISTS = ['xcoms', 'skips', 'assetEvents'] as const;
 
 async function parse(json: string): Promise<Record<string, unknown>> {
@@ -255,7 +255,7 @@ async function isJson(text: string): Promise<boolean> {
   }
 }
 
-/** Of what is only shown: Postgres cannot store U+0000. */
+/** For values that are only displayed. Postgres cannot store U+0000. */
 function withoutNul(value: Record<string, unknown>): Record<string, unknown> {
   return JSON.stringify(value).includes('\\u0000') ? (clean(value) as Record<string, unknown>) : value;
 }

@@ -1,6 +1,6 @@
 /**
- * Who calls, found out from the metadata before anything of the message is read: the call of a stranger is answered when its
- * headers are there, and costs the check of one credential, whatever it sends behind them.
+ * Finds the caller from the metadata before any of the message is read. A call with an invalid credential is answered
+ * after its headers. It costs the check of one credential, whatever the client sends next.
  */
 import { Metadata, ServerInterceptingCall, ServerListenerBuilder } from '@grpc/grpc-js';
 import type { ServerInterceptor, ServerListener } from '@grpc/grpc-js';
@@ -21,13 +21,13 @@ export type Caller =
 
 export type AuthenticateFirst = {
   readonly interceptor: ServerInterceptor;
-  /** For a call that came in another way; its metadata stand for who calls. */
+  /** Admits a call that did not come over gRPC. The returned metadata identify its caller. */
   admit(method: string, token: string): Promise<Metadata>;
-  /** Of a call that has come through, by its metadata. */
+  /** Returns the caller of an admitted call, by its metadata. */
   callerOf(metadata: Metadata): Caller;
 };
 
-/** What each call may be made with. A method that is not here is refused to everybody. */
+/** The kinds of callers that each call accepts. A method that is not listed here is always refused. */
 const ACCEPTED: Readonly<Record<RpcMethod, readonly Caller['kind'][]>> = {
   Exchange: ['pod'],
   Join: ['joiner'],
@@ -73,7 +73,7 @@ export function createAuthenticateFirst(input: {
           (caller) => {
             callers.set(metadata, caller);
             streams.accepted(call);
-            readOn(metadata); // only now the message is asked for
+            readOn(metadata); // the message is requested only now
           },
           (error: unknown) => {
             call.sendStatus({ ...toServiceError(error, { log, method }), metadata: null });

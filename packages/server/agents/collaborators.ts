@@ -1,11 +1,11 @@
-/** What the agent service needs from the rest of the control plane, beside the scheduler's `Attempts`. */
+/** What the agent service needs from the rest of the control plane, in addition to the scheduler's `Attempts`. */
 import type { TaskAssetEvent, TaskAssetEventQuery } from '../db/assets/task-events.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { LogStore } from '../logs/store.ts';
 
 export type LogSink = Pick<LogStore, 'append' | 'size' | 'prepare'>;
 
-/** A task asks for a run of another DAG (TriggerDagRunOperator). */
+/** A task's request for a run of another DAG (TriggerDagRunOperator). */
 export type TriggerRequest = {
   tenantId: string;
   dagId: string;
@@ -15,9 +15,9 @@ export type TriggerRequest = {
   runAfter?: string;
   conf?: Record<string, unknown>;
   note?: string | null;
-  /** An existing run of the same id or date is cleared and starts again. */
+  /** An existing run with the same id or date is cleared and starts again. */
   reset: boolean;
-  /** The task that asks. */
+  /** The task that makes the request. */
   by: { dagId: string; runId: string; taskId: string };
 };
 
@@ -35,11 +35,11 @@ export type TriggerAnswer =
 
 export type TriggerRun = (request: TriggerRequest) => Promise<TriggerAnswer>;
 
-/** What a worker says of the timetable it was asked about; `problem` when it raised. */
+/** Records the answer of a worker about a timetable; `problem` when the timetable raised. */
 export type AnswerTimetable = (input: {
   tenantId: string;
   dagId: string;
-  /** Of the question. */
+  /** The id of the question. */
   id: string;
   answer: unknown;
   problem: string | null;

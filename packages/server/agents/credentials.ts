@@ -1,12 +1,12 @@
 /**
- * The credentials of attempts and of workers: HS256, signed with `auth.jwt.secret` like those of users, told apart from
- * them and from each other by their audience.
+ * The credentials of attempts and of workers: HS256, signed with `auth.jwt.secret` like those of users. Their audience
+ * separates them from those and from each other.
  *
- *   attempt   `svc:agent`   one attempt of one task, one callback, or one triggerer. Whoever holds it acts for that and no other.
- *   worker    `svc:worker`  receives orders. Says nothing about any attempt. That of a worker which any process of the
- *                           control plane may be asked by says what it may run (`scope`).
+ *   attempt   `svc:agent`   one attempt of one task, one callback, or one triggerer. Its holder acts only for that one.
+ *   worker    `svc:worker`  receives orders and says nothing about any attempt. A worker that may connect to any process of
+ *                           the control plane has its rights in the credential (`scope`).
  *
- * An attempt's credential lives for minutes and is renewed by heartbeats, as long as the attempt is not older than
+ * An attempt's credential lives for minutes. Heartbeats renew it until the attempt is older than
  * `auth.max_attempt_credential_lifetime`.
  */
 import { createHmac, createSecretKey } from 'node:crypto';
@@ -26,16 +26,18 @@ const CLOCK_LEEWAY_SECONDS = 10;
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const HEADER = base64url({ alg: 'HS256', typ: 'JWT' });
 
-/** Longer than an agent goes on without a control plane (15 minutes): the report of its end must still be accepted. */
+/**
+ * Longer than an agent continues without a control plane (15 minutes), so that the report of its end is still accepted.
+ */
 const ATTEMPT_TTL_SECONDS = 30 * 60;
 const WORKER_TTL_SECONDS = 24 * 60 * 60;
 
 export type AttemptIdentity = {
-  /** `trigger` is never that of a credential: what a trigger asks is asked by its triggerer, in the name of its task. */
+  /** No credential has the kind `trigger`: the triggerer makes the calls of a trigger, in the name of its task. */
   kind: 'task' | 'callback' | 'triggerer' | 'trigger';
   tenantId: string;
   dagId: string;
-  /** `dag_runs.id`; 0 for a triggerer, which has none. */
+  /** `dag_runs.id`; 0 for a triggerer, which has no run. */
   run: number;
   /** Empty for a callback of the run. */
   taskId: string;
@@ -43,29 +45,29 @@ export type AttemptIdentity = {
   tryNumber: number;
   versionNumber: number;
   attemptId: string;
-  /** When the first credential of the attempt was made; kept across renewals. Seconds since the epoch. */
+  /** When the first credential of the attempt was issued. Renewals keep it. Seconds since the epoch. */
   issuedAt: number;
 };
 
 export type VerifiedAttempt = AttemptIdentity & { expiresAt: number };
 
-/** For whom a worker works, as it was signed: whichever process gets its stream knows it from nothing else. */
+/** For whom a worker works, as it was signed. The process that gets its stream has no other source for it. */
 export type WorkerScope = {
   kind: 'warm' | 'remote';
   tenantId: string;
-  /** What it is one of; the executor of its kind knows what that means. */
+  /** The pool of the worker. The executor of its kind defines its meaning. */
   pool: string;
-  /** Only `warm`. */
+  /** Only for `warm`. */
   dagId?: string;
   versionNumber?: number;
-  /** Only `remote`: what it is called, whose tasks it takes and how many at once, and the token it joined with. */
+  /** Only for `remote`: its name, the queues and number of its tasks, and the token with which it joined. */
   name?: string;
   queues?: string[];
   slots?: number;
   tokenId?: string;
 };
 
-/** Without a scope: one that this very process has started. */
+/** Without a scope, it is a worker that this process has started. */
 export type VerifiedWorker = { workerId: string; scope: WorkerScope | undefined };
 
 export type CredentialFault = 'expired' | 'invalid';
@@ -73,7 +75,9 @@ export type CredentialFault = 'expired' | 'invalid';
 export type AgentCredentials = {
   issueAttempt(identity: Omit<AttemptIdentity, 'issuedAt'>): Promise<string>;
   verifyAttempt(token: string): Promise<VerifiedAttempt | CredentialFault>;
-  /** A fresh credential, nothing when the old one is still young, or `outlived`: the attempt has had its time. */
+  /**
+   * Returns a new credential, nothing while the old one is young, or `outlived` when the attempt has reached its limit.
+   */
   renewAttempt(identity: VerifiedAttempt): Promise<string | undefined | 'outlived'>;
   issueWorker(workerId: string, scope?: WorkerScope): Promise<string>;
   verifyWorker(token: string): Promise<VerifiedWorker | undefined>;
@@ -81,19 +85,19 @@ export type AgentCredentials = {
 
 export type CredentialSettings = {
   secret: string;
-  /** Non-positive: no ceiling. */
+  /** Not positive: no limit. */
   maxAttemptLifetimeMs: number;
   /** Shorter in tests. */
   attemptTtlSeconds?: number;
   now?: () => number;
-  /** A clock that nobody sets. */
+  /** A monotonic clock. */
   steadyNow?: () => number;
 };
 
-/** Credentials whose signature is remembered: those we signed ourselves cost no verification at all. */
+/** Credentials whose signature is remembered. Those that this process has signed need no verification. */
 const MAX_REMEMBERED = 20_000;
 
-/** Everything we sign begins alike: what does not is told apart without looking at its signature. */
+/** All our credentials have the same header. Others are refused without a check of their signature. */
 const couldBeOurs = (token: string): boolean =>
   token.length <= MAX_TOKEN_LENGTH && token.startsWith(HEADER) && token[HEADER.length] === '.';
 
@@ -105,14 +109,14 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
   const seconds = (): number => Math.floor(now() / 1_000);
 
   /**
-   * What is left of it is counted by the steady clock: when the other one is set an hour ahead, running tasks must not lose
-   * their credentials; and when it is set back, nobody gains an hour.
+   * Counts the remaining time by the monotonic clock. When the system clock is set an hour ahead, running tasks must
+   * not lose their credentials. When it is set back, no credential may live an hour longer.
    */
   function remember(token: string, identity: VerifiedAttempt): void {
     known.set(token, { identity, endsAt: steadyNow() + identity.expiresAt * 1_000 - now() });
   }
 
-  /** Never beyond the ceiling, so that a credential that is not renewed any more ends there by itself. */
+  /** Never beyond the limit, so that a credential that is no longer renewed ends there. */
   function expiryOf(issuedAt: number): number {
     const expiry = seconds() + attemptTtlSeconds;
     return maxAttemptLifetimeMs > 0 ? Math.min(expiry, issuedAt + Math.ceil(maxAttemptLifetimeMs / 1_000)) : expiry;
@@ -126,10 +130,10 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     return token;
   }
 
-  // Made once: a signature with the bytes alone takes 17 µs, with this 3.
+  // Created once, because a signature with the raw bytes takes 17 µs, and with this key 3 µs.
   const signingKey = createSecretKey(key);
 
-  /** By hand, because the library signs on another thread: waking that one costs more than the signature. */
+  /** Signs directly, because the library signs on another thread. To wake that thread costs more than the signature. */
   function signed(claims: JWTPayload, subject: string, audience: string, expiresAt: number): string {
     const payload = { ...claims, sub: subject, iss: ISSUER, aud: audience, iat: seconds(), exp: expiresAt };
     const text = `${HEADER}.${base64url(payload)}`;

@@ -1,4 +1,4 @@
-/** The control plane's end of the lines to agents that it has started itself (proto/line.ts). */
+/** The control plane's end of the direct connections to agents that it has started (proto/line.ts). */
 import { EventEmitter } from 'node:events';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,15 +13,15 @@ import type { RpcAnswer } from './rpc-errors.ts';
 
 export type DirectLines = {
   serve(socket: Duplex): void;
-  /** Answers what was asked, and nothing more. */
+  /** Answers the pending calls and accepts no more. */
   close(): Promise<void>;
 };
 
 type Definition = { requestDeserialize(bytes: Buffer): object; responseSerialize(reply: object): Buffer };
-/** Those of a line that are open, by the number of their call. */
+/** The open streams of a connection, by the number of their call. */
 type Streams = Map<number, EventEmitter>;
 type Respond = (error: RpcAnswer | null, reply?: object) => void;
-/** As much of the library's own as handlers look at. */
+/** The part of the library's own call that handlers use. */
 type Call = EventEmitter & { metadata?: Metadata; request?: object };
 
 /** How long calls in flight may take to end when the server stops. */
@@ -29,7 +29,7 @@ const CLOSE_GRACE_MS = 3_000;
 const STOPPING: RpcAnswer = { code: status.UNAVAILABLE, details: 'the control plane is stopping' };
 
 export function createDirectLines(input: {
-  /** Who calls, before anything of the message is read. Throws an `RpcError`. */
+  /** Finds the caller before any of the message is read. Throws an `RpcError`. */
   admit(method: LineMethod, token: string): Promise<Metadata>;
   service: typeof Agent.service;
   handlers: AgentHandlers;
@@ -61,7 +61,7 @@ export function createDirectLines(input: {
       const call: Call = new EventEmitter();
       if (isStream) streams.set(id, call);
       call.metadata = await admit(method, frame.token);
-      if (isStream && !streams.has(id)) return; // whoever wanted it has left meanwhile
+      if (isStream && !streams.has(id)) return; // the caller has closed the stream in the meantime
       call.request = definition.requestDeserialize(frame.message);
       if (isStream) serveStream(call, { line, id, streams, refuse, serialize: definition.responseSerialize });
       else underWay.add(frame);
@@ -103,7 +103,7 @@ export function createDirectLines(input: {
   };
 }
 
-/** A stream of orders, as those that write to it know it. */
+/** A stream of orders, with the interface that the handlers expect. */
 function serveStream(
   call: EventEmitter,
   {

@@ -1,30 +1,30 @@
 /**
- * Starts that are made when an order goes out, or before, instead of when its worker asks: by the time it asks, the answer is
- * there. `Start` hands it over, once; an attempt that nobody asks about is as if its worker had asked and then gone silent.
- * Until it is known how it went nobody is answered, because nothing may be stored yet.
+ * Early starts: an attempt is started when its order is sent, or before, so that the answer is ready when its worker
+ * asks. `Start` returns it once. An unclaimed early start counts as a worker that started and went silent. `Start`
+ * answers only after the result of the transaction is known, because nothing may be stored yet.
  *
- * Measured with `bench -- runs --only tasks`, trigger to body: see docs/performance.md.
+ * `npm run bench -- runs --only tasks` measures it, from the trigger to the body.
  */
 import type { PreparedStart } from './start-attempt.ts';
 
 export type EarlyStarts = {
   begin(attemptId: string, start: () => Promise<PreparedStart>): void;
-  /** `ageMs`: how much of the lease that began with it has gone. Undefined: there is none, or it failed. */
+  /** `ageMs`: how much of its lease has passed. Undefined: there is no early start, or it failed. */
   take(attemptId: string): Promise<{ reply: PreparedStart; ageMs: number } | undefined>;
-  /** It is known how it went, or there is none. */
+  /** Resolves when the result is known, or there is no early start. */
   settled(attemptId: string): Promise<unknown>;
 };
 
 type Early = { reply: Promise<PreparedStart | undefined>; begunAt: number; forgetting?: NodeJS.Timeout };
 
-/** A worker asks at once. It holds secrets, so it is not kept for those that do not. */
+/** A worker asks at once. The answer contains secrets, so it is not kept longer than necessary. */
 const KEPT_MS = 1_000;
 
 export function createEarlyStarts(): EarlyStarts {
   const early = new Map<string, Early>();
   return {
     begin(attemptId, start) {
-      // Whatever went wrong goes wrong again when the worker asks, and is answered there.
+      // An error here occurs again when the worker asks, and is reported there.
       const known: Early = { begunAt: performance.now(), reply: start().catch(() => undefined) };
       early.set(attemptId, known);
       void known.reply.then(() => {

@@ -17,7 +17,7 @@ export async function startGrpcServer(input: {
   address: string;
   /** Null: plaintext. */
   tls: Pick<WatchedPair, 'current' | 'onChange'> | null;
-  /** Sees every call before its message is read. */
+  /** Handles every call before its message is read. */
   interceptor: ServerInterceptor;
   service: typeof Agent.service;
   handlers: AgentHandlers;
@@ -56,7 +56,7 @@ const bind = (server: Server, address: string, credentials: ServerCredentials): 
 
 const contextOf = ({ cert, key }: CertificatePair): SecureContextOptions => ({ cert, key, minVersion: 'TLSv1.2' });
 
-/** Those of the library's own making keep the certificate they began with. */
+/** The library's own credentials keep the first certificate. */
 class RenewableCredentials extends ServerCredentials {
   constructor(pair: CertificatePair) {
     super({ requestCert: false }, contextOf(pair));

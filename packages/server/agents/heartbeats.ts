@@ -1,6 +1,6 @@
 /**
- * Heartbeats: leases and credentials of a worker's attempts are renewed, and it learns which of them must stop. However many
- * are asked about, and whatever they are, others get their turn in between.
+ * Heartbeats renew the leases and credentials of a worker's attempts, and tell it which of them must stop. The work is
+ * cooperative: a call with many credentials does not block other calls.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Beat } from '@svc/proto/agent-service.ts';
@@ -14,20 +14,22 @@ type Tools = {
   attempts: Pick<Attempts, 'heartbeat' | 'lost'>;
   credentials: AgentCredentials;
   onAlive: (attemptId: string) => void;
-  /** It is the current attempt. */
+  /** Called when it is the current attempt. */
   onCurrent: (attemptId: string) => void;
   isCallbackRunning: (identity: VerifiedAttempt) => Promise<boolean>;
-  /** Which of these triggerers go on. */
+  /** Returns the triggerers that continue. */
   renewTriggerers: (identities: readonly VerifiedAttempt[]) => Promise<ReadonlySet<string>>;
   log: AgentLog;
 };
 
-/** Credentials that are verified in one turn of the event loop: 0.1 ms each when their signatures must be checked. */
+/** Credentials verified per turn of the event loop. */
 const IN_ONE_TURN = 20;
 
 const stopWith = (reason: string): Beat => ({ stop: true, reason, token: '' });
 
-/** One answer for each credential, in the same order. Callbacks hold no lease: they only have their credential renewed. */
+/**
+ * Returns one answer per credential, in the same order. Callbacks have no lease, so only their credential is renewed.
+ */
 export async function answerHeartbeat(
   tools: Tools,
   { tokens, pids }: { tokens: readonly string[]; pids: readonly number[] },

@@ -1,4 +1,4 @@
-/** What the task process is given at its start: everything it needs to run without asking back. Pure. */
+/** The job of a task process: everything that it needs to run without further calls. Pure. */
 import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
 import type { InstanceRow, RunRow } from '../db/schema.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
@@ -8,9 +8,9 @@ import type { SecretScoping } from './secret-scope.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { AttemptTask, AttemptVersion } from './versions.ts';
 
-/** What all values sent along may have together; the rest is fetched by the task when it looks at it. */
+/** The total size of the values sent with the job. The task fetches other values on access. */
 const MAX_PREFETCHED_BYTES = 256 * 1024;
-/** A task with more upstream tasks than this rarely reads them all. */
+/** A task with more upstream tasks rarely reads all of them. */
 const MAX_PREFETCHED_TASKS = 256;
 const STAGING_VARIABLE = 'SVC_STAGING_DIR';
 
@@ -19,16 +19,16 @@ export type JobInput = {
   version: AttemptVersion;
   run: RunRow;
   facts: StartFacts;
-  /** Those that the DAG declares. They reach the task's process with its job, and no other process. */
+  /** Those that the DAG declares. Only the process of the task receives them, with its job. */
   secrets: SecretBundle;
   scoping: SecretScoping;
   baseUrl: string;
   xcomMaxBytes: number;
-  /** Directory with the files of the run; undefined without one, or when the agent knows it by itself. */
+  /** The directory with the files of the run. Undefined if there is none, or if the agent knows it. */
   stagingDir?: string | undefined;
 };
 
-/** What must be looked up for the job of a task. */
+/** Returns the query for the facts that the job of a task needs. */
 export function factsQuery(
   identity: Pick<AttemptIdentity, 'run' | 'dagId' | 'taskId' | 'mapIndex'>,
   task: AttemptTask | undefined,
@@ -42,10 +42,10 @@ export function factsQuery(
   };
 }
 
-/** How a deferred try goes on. Texts are JSON. */
+/** How a deferred try continues. Texts are JSON. */
 export type Resume = { next_method: string; next_kwargs: string; event: string };
 
-/** JSON. Values of other tasks are copied as they were written, not parsed. */
+/** Returns JSON. Values of other tasks are copied as text, not parsed. */
 export function taskJob(
   input: JobInput & { task: AttemptTask; instance: InstanceRow; resume?: Resume | undefined },
 ): string {
@@ -98,7 +98,7 @@ export function callbackJob(input: CallbackInput): string {
   });
 }
 
-/** A question about the DAG's own timetable: no run, no task. */
+/** A question about the DAG's own timetable, without a run and a task. */
 export function timetableJob(input: Omit<JobInput, 'run'>, question: unknown): string {
   const { identity, version, secrets, scoping, baseUrl } = input;
   return JSON.stringify({
@@ -121,7 +121,7 @@ const secretFields = (version: AttemptVersion, { secrets, scoping }: Pick<JobInp
   masks: secrets.masks,
 });
 
-/** A triggerer is told what to wait for when it asks. */
+/** A triggerer calls the control plane to learn what to wait for. */
 export const triggererJob = ({ scoping }: { scoping: SecretScoping }): string =>
   JSON.stringify({ kind: 'triggerer', scoping, env: {}, masks: [], spec: { execution_timeout: null } });
 
@@ -136,7 +136,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     run: runFields(run),
     previous: facts.previous,
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
-    // svc.yaml wins over all of it, but for what belongs to the platform.
+    // svc.yaml overrides everything except the variables of the platform.
     env: {
       ...secrets.env,
       ...withoutPlatform(task?.spec.env ?? {}),
@@ -173,17 +173,17 @@ function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown
 
 const withoutPlatform = (env: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    // Checked when a project is compiled; a version can also be registered without that.
+    // Compiling a project checks this, but a version can be registered without compiling.
     Object.entries(env).filter(([name]) => !name.startsWith('SVC_')),
   );
 
-/** What a task may ask the operator's secrets backend for. */
+/** The names that a task may request from the operator's secrets backend. */
 const declaredNames = ({ secrets }: AttemptVersion) => ({
   connections: [...secrets.connections],
   variables: [...secrets.variables],
 });
 
-/** `prefetched` names the tasks whose values are all there, those without any included. */
+/** `prefetched` names the tasks whose values are all included, even if they have none. */
 function prefetch(facts: StartFacts, task: AttemptTask): { xcoms: string[]; prefetched: string[] } {
   const xcoms: string[] = [];
   const prefetched: string[] = [];

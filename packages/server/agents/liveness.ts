@@ -1,10 +1,10 @@
 /**
- * Whether an attempt is still the current one, and running. What it says or asks after that counts no more:
+ * Decides whether an attempt is the current one and running. Otherwise its reports and calls no longer count:
  *
  *   - its writes change nothing (each is fenced by its own statement, see db/attempts/attempt-xcoms.ts);
  *   - its calls are refused;
  *   - secrets are denied when `auth.secret_liveness_mode` is `enforce`. With `observe` they are still delivered, and the log
- *     and the audit log say that they would not have been.
+ *     and the audit log record that `enforce` would have denied them.
  */
 import { isCallbackRunning, isTaskRunning } from '../db/attempts/live-attempts.ts';
 import type { Database } from '../db/database.ts';
@@ -17,13 +17,13 @@ export type LivenessMode = 'observe' | 'enforce';
 
 export type Liveness = {
   isLive(identity: AttemptIdentity): Promise<boolean>;
-  /** Before a secret is handed out. */
+  /** Called before a secret is delivered. */
   checkSecret(identity: AttemptIdentity, runId: string, secret: { kind: string; name: string }): Promise<void>;
 };
 
 export function createLiveness({ db, mode, log }: { db: Database; mode: LivenessMode; log: AgentLog }): Liveness {
   async function isLive(identity: AttemptIdentity): Promise<boolean> {
-    if (identity.kind === 'trigger') return true; // its triggerer was asked whether it holds it
+    if (identity.kind === 'trigger') return true; // the call of its triggerer was fenced
     const scoped = db.tenant(identity.tenantId);
     return identity.kind === 'callback'
       ? isCallbackRunning(scoped, identity.attemptId)

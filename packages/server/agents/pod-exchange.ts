@@ -1,7 +1,7 @@
 /**
- * A pod's own token for the credential of its attempt (`auth.agent_token_transport` exchange). The cluster says which pod
- * presents it; the attempt is the one the pod was made for, and nobody else's. Each pod gets it once: whoever copies the token
- * out of a pod that has begun finds it used up.
+ * Exchanges a pod's own token for the credential of its attempt (`auth.agent_token_transport` exchange). The cluster
+ * says which pod presents the token, and the pod was created for exactly one attempt. Each pod can do this once: a
+ * token that is copied from a running pod is used up.
  */
 import type { Database } from '../db/database.ts';
 import { takeExchange } from '../db/attempts/token-exchanges.ts';
@@ -14,7 +14,7 @@ import type { AgentLog } from './collaborators.ts';
 import type { AgentCredentials, AttemptIdentity, WorkerScope } from './credentials.ts';
 import { RpcError } from './rpc-errors.ts';
 
-/** Whom the cluster vouches for: the pod of one attempt, or of a warm worker. */
+/** What the cluster has confirmed: the pod of one attempt, or of a warm worker. */
 export type ReviewedPod = {
   name: string;
   uid: string;
@@ -23,7 +23,7 @@ export type ReviewedPod = {
     | { kind: 'worker'; workerId: string; scope: WorkerScope };
 };
 
-/** Throws an `RpcError` for a token that is none, or of a pod that is none of ours. */
+/** Throws an `RpcError` for an invalid token, and for a pod that this installation did not create. */
 export type ReviewPod = (token: string) => Promise<ReviewedPod>;
 
 export const NO_EXCHANGE: ReviewPod = async () => {

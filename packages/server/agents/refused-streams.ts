@@ -1,19 +1,17 @@
 /**
- * What becomes of the bytes of a call that was refused before its message was read. The library answers, and then reads and
- * drops everything that still comes: a stranger could send for as long as it liked, and each byte took processor time from
- * every other request. Instead the stream is reset, so the peer stops at its window; a connection that makes nothing but
- * refused calls is closed.
- *
- * Measured with 400 MB in one call: 0.1 MB are read instead of all of it.
+ * Stops reading calls that were refused before their message was read. The library answers such a call, but then reads
+ * and drops all remaining bytes: a client without a credential could send forever and use processor time. Instead the
+ * stream is reset, so the client stops at its flow-control window. A connection that makes only refused calls is
+ * closed.
  */
 import { constants } from 'node:http2';
 import type { Http2Session, ServerHttp2Stream } from 'node:http2';
 
-/** A worker whose credentials were revoked makes a few; its next connection starts from zero. */
+/** A worker whose credentials were revoked makes a few refused calls. Its next connection starts from zero. */
 const MAX_REFUSED_IN_A_ROW = 50;
 
 export type RefusedStreams = {
-  /** To be called when the status of the refusal was sent. */
+  /** Call it after the status of the refusal was sent. */
   refused(call: object): void;
   accepted(call: object): void;
 };
@@ -24,7 +22,7 @@ export function createRefusedStreams(): RefusedStreams {
     refused(call) {
       const stream = streamOf(call);
       const session = stream?.session;
-      // Without an error, as HTTP/2 has it for a server that has answered and needs no more of the request.
+      // Without an error, as HTTP/2 defines it for a server that has answered and needs no more of the request.
       stream?.close(constants.NGHTTP2_NO_ERROR);
       if (!session) return;
       const count = (refusals.get(session) ?? 0) + 1;
@@ -40,7 +38,7 @@ export function createRefusedStreams(): RefusedStreams {
   };
 }
 
-/** The library offers no way to the stream of a call. The one that an interceptor is given holds it. */
+/** The library has no public way to the stream of a call. The call that an interceptor gets has it as a field. */
 function streamOf(call: object): ServerHttp2Stream | undefined {
   const stream: unknown = Reflect.get(call, 'stream');
   return isStream(stream) ? stream : undefined;

@@ -1,7 +1,6 @@
 /**
- * What one call may cost before anything in it is looked at. A message that is too large, or of too many fields, is not
- * decoded: what takes its place says what is wrong, and becomes the answer. Measured: 600,000 credentials in one Heartbeat
- * took three minutes and 2 GB to be found invalid, one by one.
+ * Limits the cost of a call before its content is read. A message that is too large or has too many fields is not
+ * decoded. An `Undecoded` object with the error replaces it and becomes the answer.
  */
 import {
   MAX_HEARTBEAT_TOKENS,
@@ -16,15 +15,18 @@ import { RpcError } from './rpc-errors.ts';
 
 const KIB = 1024;
 const MIB = 1024 * KIB;
-/** What a message has beside the one thing that makes it large. */
+/** Headroom for a message's other fields. */
 const ROOM = 4 * KIB;
 
 export type RpcMethod = UnaryMethod | 'Work';
 export type RequestLimit = { bytes: number; fields: number };
 
-/** A request has a few fields of one value each, Heartbeat one for each credential and each process. */
+/** A request has a few fields of one value each. Heartbeat has one field per credential and per process. */
 const FEW_FIELDS = 16;
-/** What tasks ask for, or leave behind, apart from values: variables (262,144 characters), conf, rendered fields, questions. */
+/**
+ * Room for requests and outputs of tasks other than XComs: variables (262,144 characters), conf, rendered fields,
+ * questions.
+ */
 const BESIDE_VALUES = 4 * MIB;
 
 const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSAGE_BYTES), fields: FEW_FIELDS });
@@ -43,12 +45,12 @@ export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Reado
     AppendLog: few(MAX_LOG_CHUNK_BYTES + ROOM),
     // The value in JSON, as part of a JSON object.
     Call: few(xcomMaxBytes + BESIDE_VALUES),
-    // A returned dict and its items as values of their own, as texts in JSON, where every quote takes two characters.
+    // A returned dict and its items as separate values, in JSON strings, where every quote takes two characters.
     Finish: few(4 * xcomMaxBytes + BESIDE_VALUES + MAX_LOG_TAIL_BYTES),
   };
 }
 
-/** In place of a request that was not decoded. */
+/** Replaces a request that was not decoded. */
 export class Undecoded {
   readonly error: RpcError;
 
@@ -57,7 +59,7 @@ export class Undecoded {
   }
 }
 
-/** The service, reading no message beyond its limit. */
+/** Returns the service, which decodes no message beyond its limit. */
 export function limitedService(limits: Readonly<Record<RpcMethod, RequestLimit>>): typeof Agent.service {
   const limited = Object.entries(Agent.service).map(([name, method]) => {
     const limit: RequestLimit | undefined = limits[name as RpcMethod];
@@ -88,7 +90,10 @@ function problemWith(bytes: Buffer, method: string, limit: RequestLimit): RpcErr
   );
 }
 
-/** By the wire format: a key, and a number, 4 or 8 bytes, or a length and so many bytes. Broken messages are left to the decoder. */
+/**
+ * Counts fields of the wire format: a key, and a number, 4 or 8 bytes, or a length and that many bytes. The decoder
+ * reports broken messages.
+ */
 export function hasMoreFields(bytes: Uint8Array, limit: number): boolean {
   let at = 0;
   for (let fields = 0; at < bytes.length; fields += 1) {

@@ -1,4 +1,4 @@
-/** Errors of the agent service, and the gRPC status of each. The text of no other error ever reaches an agent. */
+/** Errors of the agent service and their gRPC status. Agents never receive the text of any other error. */
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
@@ -6,19 +6,19 @@ import { LogSpoolFullError } from '../logs/store.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 
-/** The agent hands the code to the task (`not_found` becomes the exception an author expects). */
+/** The agent passes the code to the task (`not_found` becomes the exception that an author expects). */
 const STATUS_OF = {
   invalid: status.INVALID_ARGUMENT,
   not_found: status.NOT_FOUND,
   denied: status.PERMISSION_DENIED,
   conflict: status.ALREADY_EXISTS,
   too_large: status.OUT_OF_RANGE,
-  /** More than the method takes, which no agent of ours sends. */
+  /** The request exceeds the limits of the method. Our agents never send such requests. */
   over_limit: status.RESOURCE_EXHAUSTED,
   unreadable: status.FAILED_PRECONDITION,
   unavailable: status.UNAVAILABLE,
   unauthenticated: status.UNAUTHENTICATED,
-  /** The attempt is not the current one any more. */
+  /** The attempt is no longer the current one. */
   stale: status.ABORTED,
   unknown_method: status.UNIMPLEMENTED,
 } as const;
@@ -36,12 +36,12 @@ export class RpcError extends Error {
 
 export type RpcAnswer = Pick<ServiceError, 'code' | 'details'>;
 
-/** A database that is away is worth another try; an error of ours is logged here and answered without its text. */
+/** An unreachable database is worth another try. An unexpected error is logged here and answered without its text. */
 export function toServiceError(error: unknown, input: { log: AgentLog; method: string }): RpcAnswer {
   if (error instanceof RpcError) return { code: STATUS_OF[error.code], details: error.message };
   if (isOutage(error)) return { code: status.UNAVAILABLE, details: error.advice };
   if (error instanceof DatabaseBusyError) return { code: status.UNAVAILABLE, details: error.message };
-  // Worth another try, and no lost contact.
+  // Worth another try, and the connection is fine.
   if (error instanceof LogSpoolFullError) return { code: status.RESOURCE_EXHAUSTED, details: error.message };
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
   input.log.error({ err: error, method: input.method }, 'an agent call failed');

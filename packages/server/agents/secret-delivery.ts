@@ -1,4 +1,7 @@
-/** Hands secrets to attempts: with the start those that their DAG declares, as environment variables; others when they ask. */
+/**
+ * Delivers secrets to attempts: those that their DAG declares with the start, as environment variables, and others on
+ * request.
+ */
 import { findConnection } from '../db/secrets/connections.ts';
 import type { Database } from '../db/database.ts';
 import { findVariable } from '../db/secrets/variables.ts';
@@ -12,7 +15,7 @@ import { createTenantVaults, openConnection, openVariable } from '../vault/tenan
 import type { OpenSecret, TenantVault } from '../vault/tenant-vault.ts';
 import type { AttemptVersion } from './versions.ts';
 
-/** `masks`: what must not appear in a log. */
+/** `masks`: texts that must not appear in a log. */
 export type SecretBundle = { env: Record<string, string>; masks: string[] };
 
 type Asking = { identity: AttemptIdentity; version: AttemptVersion };
@@ -20,14 +23,14 @@ type Asking = { identity: AttemptIdentity; version: AttemptVersion };
 export type SecretDelivery = {
   readonly scoping: SecretScoping;
   atStart(asking: Asking & { stamp: string }): Promise<SecretBundle>;
-  /** Undefined when there is none of that name. Throws when the attempt may not have it. */
+  /** Returns undefined when there is no secret of that name. Throws when the attempt may not read it. */
   one(asking: Asking, kind: SecretKind, name: string): Promise<OpenSecret | undefined>;
-  /** Throws when the attempt may not write it: what it may not read it may not replace. */
+  /** Throws when the attempt may not write it. What it may not read it may not replace. */
   checkWrite(asking: Asking, name: string): void;
 };
 
-// A program can be given 128 KiB in one variable and about 2 MiB in all, and bash operators start programs. What does not fit
-// is asked for when it is used.
+// One variable of a program can have 128 KiB and all of them about 2 MiB, and bash operators start programs. Larger
+// secrets are requested on use.
 const MAX_VALUE_BYTES = 32 * 1024;
 const MAX_ENV_BYTES = 512 * 1024;
 
@@ -59,7 +62,7 @@ export function createSecretDelivery(input: {
     );
   }
 
-  /** Once per version and state of the vault, which is also how often it is worth a warning. */
+  /** Runs once per version and state of the vault, so each warning is logged that often. */
   function prepare({ tenantId }: AttemptIdentity, version: AttemptVersion, vault: TenantVault): SecretBundle {
     if (vault.unreadable.length > 0) {
       warn(`${tenantId}/${vault.unreadable.join('/')}`, () =>
@@ -101,8 +104,8 @@ export function createSecretDelivery(input: {
 }
 
 /**
- * Pure. The variables have Airflow's names. Of two secrets of the vault whose names differ only in case neither is delivered,
- * whichever is declared: one variable cannot hold both, and a task that means the other would get the wrong one.
+ * Builds the variables, with Airflow's names. Pure. When names of two secrets in the vault differ only in case, neither
+ * is delivered: one variable cannot contain both, and a task could get the wrong one.
  */
 export function bundle(vault: readonly OpenSecret[], isWanted: (secret: OpenSecret) => boolean): SecretBundle {
   const env: Record<string, string> = {};
@@ -129,7 +132,7 @@ export function bundle(vault: readonly OpenSecret[], isWanted: (secret: OpenSecr
 const variableOf = ({ kind, name }: OpenSecret): string =>
   `AIRFLOW_${kind === 'connection' ? 'CONN' : 'VAR'}_${name.toUpperCase()}`;
 
-/** A warning per attempt would bury the first one; and remembering all for ever would cost memory. */
+/** Warns once per key: a warning per attempt would hide the first one. The memory for it is bounded. */
 function createOnce(): (key: string, warn: () => void) => void {
   const warned = new Set<string>();
   return (key, warn) => {

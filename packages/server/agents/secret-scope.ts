@@ -1,12 +1,12 @@
 /**
- * Which variables and connections an attempt may have (`auth.secret_scoping`):
+ * Which variables and connections an attempt may read (`auth.secret_scoping`):
  *
- *   permissive   all of its tenant; what lies outside the DAG's declaration is warned about
- *   enforce      those its DAG declares, and no others
+ *   permissive   all of its tenant, with a warning for those that the DAG does not declare
+ *   enforce      only those that its DAG declares
  *   off          all of its tenant
  *
- * Those that its DAG declares come with the start in every mode; the others are asked for one by one. The compiler finds what
- * a DAG declares in its arguments, templates and source. The mode is the operator's.
+ * In every mode, declared secrets come with the start, and others are requested one by one. The compiler finds the
+ * declarations of a DAG in its arguments, templates and source. The operator chooses the mode.
  */
 import type { AttemptVersion } from './versions.ts';
 
@@ -21,7 +21,7 @@ type SecretName = { kind: SecretKind; name: string };
 export const declares = (declared: Declared, { kind, name }: SecretName): boolean =>
   (kind === 'connection' ? declared.connections : declared.variables).has(name);
 
-/** A DAG that declares nothing is not narrower than anything: nobody is warned about it. */
+/** A DAG that declares nothing gets no warnings. */
 const declaresNothing = ({ connections, variables }: Declared): boolean =>
   connections.size === 0 && variables.size === 0;
 

@@ -1,4 +1,7 @@
-/** What the agent service is made of: its settings, the rest of the control plane as it needs it, and who watches attempts. */
+/**
+ * What the agent service needs: its settings, its interfaces to the rest of the control plane, and the observers of
+ * attempts.
+ */
 import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Database } from '../db/database.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
@@ -19,23 +22,23 @@ export type AgentServiceOptions = {
   keyring: Keyring;
   attempts: Attempts;
   credentials: AgentCredentials;
-  /** Without it agents may go on without us for as long as they like. */
+  /** Without it, agents may continue without the control plane for any time. */
   lease?: AttemptLease;
   logs: LogSink;
-  /** Of large values of tasks; undefined: they are read from Postgres. */
+  /** The cache for large values of tasks. Undefined: they are read from Postgres. */
   valueCache?: ValueCache;
   triggerRun: TriggerRun;
   answerTimetable: AnswerTimetable;
-  /** What triggerers ask and tell; without it there are none. */
+  /** The requests and reports of triggerers. Without it there are no triggerers. */
   triggers?: () => TriggerReports;
   readAssetEvents: ReadAssetEvents;
   settings: {
     scoping: SecretScoping;
     livenessMode: LivenessMode;
     xcomMaxBytes: number;
-    /** `server.base_url`; for links in tasks. */
+    /** `server.base_url`, for links in tasks. */
     baseUrl: string;
-    /** Lines of ours come to the log of an attempt before it begins: of pods that did not start. */
+    /** True when the control plane writes to the log of an attempt before it begins, about pods that did not start. */
     notesInLogs: boolean;
   };
   log: AgentLog;
@@ -43,17 +46,23 @@ export type AgentServiceOptions = {
 
 export type AttemptObserver = {
   started(attemptId: string): void;
-  /** A heartbeat spoke of it. */
+  /** Called when a heartbeat names the attempt. */
   alive(attemptId: string): void;
   ended(attemptId: string): void;
-  /** The worker of this attempt takes no more attempts. Called before the end that says so is recorded: no claim may follow it first. */
+  /**
+   * Called when the worker of this attempt takes no more attempts, before the recorded end that says so. No claim may
+   * come between.
+   */
   workerLeaves?(attemptId: string, reason: string): void;
 };
 
-/** The directory with the files of a run, made when it is not there; undefined: the agent knows it by itself. Throws in words. */
+/**
+ * Returns the directory with the files of a run and creates it if necessary. Undefined: the agent knows it. Throws a
+ * message for people.
+ */
 export type StageFiles = (run: { tenantId: string; run: number; attemptId: string }) => string | undefined;
 
 export const NO_STAGING: StageFiles = () => undefined;
 
-/** Undefined: it does not know either. */
+/** Returns undefined when the executor does not know the cause either. */
 export type ExplainStop = (attemptId: string) => Failure | undefined;

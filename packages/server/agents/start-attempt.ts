@@ -1,4 +1,4 @@
-/** Start: the attempt becomes the running one, and gets everything it needs in one answer. */
+/** Start: makes the attempt the running one and returns everything it needs in one answer. */
 import { startCallback, startQuestion } from '../db/attempts/callback-requests.ts';
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
@@ -32,19 +32,19 @@ export type StartInput = {
   triggers?: (() => TriggerReports) | undefined;
   logs: LogSink;
   settings: { baseUrl: string; xcomMaxBytes: number; notesInLogs: boolean };
-  /** Told the run's id as users know it, before the attempt writes to its log. */
+  /** Called with the run's id as users know it, before the attempt writes to its log. */
   rememberRun(identity: AttemptIdentity, runId: string): void;
   stageFiles: StageFiles;
 };
 
-/** The answer to Start, but for the lease, which begins when it is sent. */
+/** The answer to Start without the lease, which begins when the answer is sent. */
 export type PreparedStart = { stop: { reason: string } } | { started: { job_json: string; log_offset: number } };
 
 export type StartAttempt = {
   start(identity: AttemptIdentity, worker: { hostname: string; pid: number | null }): Promise<PreparedStart>;
-  /** Reads the facts of attempts that start or are handed over, for `goOn` to find. */
+  /** Reads the facts of attempts that start or are handed over. `goOn` receives them. */
   readStartFacts: ReadStartFacts;
-  /** Of an attempt that is running already, because it was handed over. */
+  /** Prepares an attempt that runs already, because it was handed over. */
   goOn(identity: AttemptIdentity, handedOver: HandedOver): Promise<PreparedStart>;
 };
 
@@ -71,7 +71,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     worker: { hostname: string; pid: number | null },
   ): Promise<PreparedStart> {
     const task = version?.tasks.get(identity.taskId);
-    // What is looked up travels with the start, and is thrown away when there is none.
+    // The facts are read together with the start, and dropped if there is no start.
     const answer = await attempts.start(identity, { ...worker, readStartFacts });
     if (answer.kind === 'stop') return stop(answer.reason);
     if (!version || !task) return refuse(identity);
@@ -91,7 +91,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     identity: AttemptIdentity,
     { version, startFacts, ...rest }: Started & { version: AttemptVersion; task: AttemptTask; startFacts?: unknown },
   ): Promise<PreparedStart> {
-    const read = startFacts as StartFacts | undefined; // by `readStartFacts`, above
+    const read = startFacts as StartFacts | undefined; // read by `readStartFacts` above
     return started(identity, { ...rest, job: await jobInput(identity, version, read) });
   }
 
@@ -129,8 +129,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
   }
 
   /**
-   * Behind what is there: lines of an earlier attempt of the try (of a sensor that was rescheduled, a task that was deferred), and
-   * of ours about pods that did not start. Where neither can be there is nothing to look up.
+   * The attempt writes after existing lines: those of an earlier attempt of the try (a rescheduled sensor, a deferred
+   * task), and ours about pods that did not start. When neither can exist, no lookup is needed.
    */
   async function logOffset(identity: AttemptIdentity, runId: string, instance: InstanceRow): Promise<number> {
     const isFirst = instance.first_poke_at === null && !settings.notesInLogs;
@@ -144,7 +144,7 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     return go(timetableJob(job, question));
   }
 
-  /** Only a try that goes on can have waited for a trigger; without one it was a sensor that looks again. */
+  /** Only a resumed try can have waited for a trigger. Without a trigger it was a sensor that pokes again. */
   async function resumeOf(instance: InstanceRow): Promise<Resume | undefined> {
     if (instance.first_poke_at === null) return undefined;
     const [trigger] = await findTriggersOf(db.shared, [instance]);

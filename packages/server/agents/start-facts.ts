@@ -1,4 +1,4 @@
-/** Facts of starting attempts, read in sets: attempts of a tenant that start together share a statement. */
+/** Reads the facts of starting attempts in batches: attempts of a tenant that start together share a statement. */
 import { readTenantFacts } from '../db/attempts/start-facts.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
@@ -8,7 +8,7 @@ import type { Batches } from '../engine/batches.ts';
 export type LookUpFacts = (tenantId: string, query: FactsQuery) => Promise<StartFacts>;
 
 const MAX_ATTEMPTS = 100;
-/** One set on its way and one being answered: more would only take database connections from others. */
+/** One batch being sent and one being answered. More would only take database connections from other work. */
 const MAX_SETS = 2;
 
 export function createStartFacts(db: Database): LookUpFacts {

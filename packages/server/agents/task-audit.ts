@@ -1,4 +1,4 @@
-/** Entries of the audit log about what a task did. Who did it is "task"; which one is in the entry's own columns. */
+/** Entries of the audit log about actions of tasks. The actor is "task"; the entry's own columns name the task. */
 import { recordAudit } from '../db/identity/audit-log.ts';
 import type { AttemptIdentity } from './credentials.ts';
 

@@ -30,13 +30,13 @@ export function createTaskTrigger(input: {
   };
 }
 
-/** The run that is there already starts again from the beginning. */
+/** Starts the existing run again from the beginning. */
 async function reset(
   { db, clearWholeRun }: { db: Database; clearWholeRun: ClearWholeRun },
   request: TriggerRequest,
 ): Promise<TriggerAnswer | null> {
   const run = await findRunInTheWay(db.tenant(request.tenantId), request);
-  if (!run || isImported(run)) return null; // one that was imported has nothing to run: it stays in the way
+  if (!run || isImported(run)) return null; // an imported run has nothing to run, so the conflict remains
   await clearWholeRun({ tenantId: request.tenantId, run: run.id });
   return { kind: 'reset', run: { ...run, state: 'queued' } };
 }

@@ -1,13 +1,13 @@
-/** Whether a value that a task hands over can be kept and given back: what HTTP refuses is refused here, too. */
+/** Checks whether a task's value can be stored and returned. It refuses the same values as the HTTP API. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonNestingError, parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { repeatedKeyInTurns } from '@svc/spec/json-shape.ts';
 import { MAX_DEPTH, storeProblems } from '@svc/spec/storable.ts';
 
-/** Values that are looked at in one turn. */
+/** Values checked per turn. */
 const IN_ONE_TURN = 5_000;
 
-/** One sentence that begins with `name`, or undefined. In turns with others: a value may have megabytes. */
+/** Returns undefined, or one sentence that begins with `name`. Works in turns, because a value may have megabytes. */
 export async function valueFault(text: string, name: string): Promise<string | undefined> {
   let value: unknown;
   try {

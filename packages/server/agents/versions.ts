@@ -1,6 +1,7 @@
 /**
- * DAG versions as attempts need them: read once, looked at once, kept while they are used. A version never changes, so
- * nothing here can go stale, but for the folder of the DAG file, which is only a hint for agents on the same machine.
+ * DAG versions for attempts: read once, evaluated once, cached while they are used. A version never changes, so the
+ * cache cannot be stale. Only the folder of the DAG file may change, which is just a hint for agents on the same
+ * machine.
  */
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
@@ -17,7 +18,7 @@ import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { createLoadCache } from '../engine/shared/load-cache.ts';
 
 export type AttemptVersion = {
-  /** What the agent is told. */
+  /** The message for the agent. */
   readonly message: Version;
   readonly pythonDagId: string;
   readonly params: readonly ParamSpec[];
@@ -26,9 +27,9 @@ export type AttemptVersion = {
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly timetable: TimetableSpec;
   readonly startDate: string | null;
-  /** Its runs have a directory that their tasks share. */
+  /** True when its runs have a directory that their tasks share. */
   readonly hasStaging: boolean;
-  /** What the DAG declares that it reads. */
+  /** The secrets that the DAG declares. */
   readonly secrets: { readonly connections: ReadonlySet<string>; readonly variables: ReadonlySet<string> };
 };
 
@@ -38,20 +39,23 @@ export type AttemptTask = {
   readonly singleUpstream: readonly string[];
   /** Direct upstream tasks with any number of instances: mapped ones, and those in mapped groups. */
   readonly mappedUpstream: readonly string[];
-  /** Some task or group is expanded over what this one returns, so it must be a list or dict. */
+  /** True when a task or group is expanded over its return value, so that this must be a list or dict. */
   readonly isMappedOver: boolean;
 };
 
 export type AttemptVersions = {
   get(ref: VersionRef): Promise<AttemptVersion | undefined>;
-  /** When it is known already. */
+  /** Returns the version only if it is cached. */
   peek(ref: VersionRef): AttemptVersion | undefined;
 };
 
-/** Of dbt projects, as the compiler has read them (python/svc_runtime/dbt/load_graph.py). Template files are read where the task runs. */
+/**
+ * Graphs of dbt projects, as the compiler read them (python/svc_runtime/dbt/load_graph.py). Template files are read
+ * where the task runs.
+ */
 const GRAPHS = 'dbt-graph/';
 
-/** A version of a few dozen tasks takes some 100 kB. */
+/** A version of a few dozen tasks takes about 100 kB. */
 const KEPT = 200;
 
 export function createAttemptVersions(db: Database): AttemptVersions {
@@ -108,7 +112,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
   };
 }
 
-/** The folder of the DAG file: its location without its relative path; empty when the location is not known. */
+/** Returns the folder of the DAG file: its location without its relative path. Empty when the location is unknown. */
 function folderOf(fileloc: string, path: string): string {
   return fileloc.startsWith('/') && fileloc.endsWith(`/${path}`) ? fileloc.slice(0, -path.length - 1) || '/' : '';
 }
@@ -133,7 +137,7 @@ function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
         spec: task,
         singleUpstream: task.upstream_task_ids.filter((id) => !mapped.has(id)),
         mappedUpstream: task.upstream_task_ids.filter((id) => mapped.has(id)),
-        // An instance of a mapped task gives one item of any kind: the list is what all of them give.
+        // An instance of a mapped task returns one item of any kind; all instances together are the list.
         isMappedOver: mappedOver.has(task.task_id) && !mapped.has(task.task_id),
       },
     ]),

@@ -1,4 +1,4 @@
-/** The worker process of the subprocess executor: started, watched, started again when it dies. */
+/** The worker process of the subprocess executor. It is started, watched, and restarted when it dies. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -8,13 +8,13 @@ import type { Duplex } from 'node:stream';
 import { LINE_VARIABLE } from '@svc/proto/line.ts';
 import type { AgentLog } from '../agents/collaborators.ts';
 
-/** The first behind those that every process has. */
+/** The first descriptor after stdin, stdout and stderr. */
 const LINE_DESCRIPTOR = 3;
 
-/** Next to us: a checkout runs its own agent, whatever the PATH says. */
+/** A checkout runs its own agent, whatever the PATH says. */
 const OWN_AGENT = join(import.meta.dirname, '..', '..', '..', 'bin', 'svc-agent');
 
-/** What the control plane knows and a task must not: an agent is given its own settings only. */
+/** Variables that the control plane has and a task must not see. An agent gets only its own settings. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
 const PASSED_ON = new Set(['SVC_PYTHON', 'SVC_AGENT_MAX_INTERPRETER_GROWTH_MB']);
 
@@ -22,12 +22,12 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export type AgentProcess = {
   readonly pid: number | undefined;
-  /** Takes its input away: it gets no more orders, runs what it has to the end, tells us, and leaves. */
+  /** Closes its input: it gets no more orders, finishes its attempts, reports them, and ends. */
   closeInput(): void;
-  /** The same, and lets this process end before it. */
+  /** Does the same, and lets this process end before the agent. */
   release(): void;
   signal(name: NodeJS.Signals): void;
-  /** Resolves when it has ended; says how. */
+  /** Resolves with a description when it has ended. */
   readonly ended: Promise<string>;
 };
 
@@ -36,7 +36,7 @@ export function startAgentProcess(input: {
   workdir: string;
   env: Environment;
   settings: Readonly<Record<string, string>>;
-  /** Given our end of a line that only we and the agent have. */
+  /** Called with our end of the direct connection to the agent. */
   serveLine?: ((socket: Duplex) => void) | undefined;
   log: AgentLog;
 }): AgentProcess {
@@ -44,11 +44,12 @@ export function startAgentProcess(input: {
   const child = spawn(resolveAgent(agentPath, env['PATH'] ?? ''), ['work'], {
     env: { ...agentEnvironment(env), ...settings, ...(serveLine && { [LINE_VARIABLE]: String(LINE_DESCRIPTOR) }) },
     stdio: ['pipe', 'pipe', 'pipe', ...(serveLine ? (['pipe'] as const) : [])],
-    // A session of its own: Ctrl-C in a terminal is meant for the control plane, which decides what becomes of the tasks.
+    // It has a session of its own, because Ctrl-C in a terminal is for the control plane, which decides about the
+    // tasks.
     detached: true,
     ...(workdir !== '' && { cwd: workdir }),
   });
-  child.stdin?.on('error', () => {}); // it is gone: told by its end
+  child.stdin?.on('error', () => {}); // it is gone; `ended` reports it
   const line = child.stdio[LINE_DESCRIPTOR];
   if (serveLine && line) serveLine(line as Duplex);
   for (const stream of [child.stdout, child.stderr]) {
@@ -66,18 +67,18 @@ export function startAgentProcess(input: {
   };
 }
 
-/** What an agent inherits of our environment. */
+/** The part of our environment that an agent inherits. */
 export const agentEnvironment = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => !PRIVATE.test(name) || PASSED_ON.has(name)));
 
-/** `exit`, not `close`: a process left behind may hold its pipes open. */
+/** Waits for `exit` and not `close`, because a remaining child process may keep its pipes open. */
 const endOf = (child: ChildProcess): Promise<string> =>
   new Promise((resolve) => {
     child.once('error', (error) => resolve(`it could not be started: ${error.message}`));
     child.once('exit', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
   });
 
-/** A bare name is looked for on the PATH first, as the configuration says, and then beside this program. */
+/** Looks for a bare name on the PATH first, as the configuration says, and then next to this program. */
 export function resolveAgent(agentPath: string, path: string): string {
   if (agentPath.includes('/')) return agentPath;
   const found = path

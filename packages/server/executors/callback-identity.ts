@@ -1,10 +1,10 @@
 import type { AttemptIdentity } from '../agents/credentials.ts';
 import type { CallbackJob } from '../engine/executor.ts';
 
-/** Of a question about a timetable, which belongs to no run. */
+/** For a question about a timetable, which belongs to no run. */
 const NO_RUN = 0;
 
-/** A callback is carried out like an attempt; its id is that of the request. */
+/** A callback runs like an attempt. Its id is the id of the request. */
 export function callbackIdentity(callback: CallbackJob): Omit<AttemptIdentity, 'issuedAt'> & { kind: 'callback' } {
   return {
     kind: 'callback',

@@ -1,6 +1,6 @@
 /**
- * Tests connections on this machine: an `svc-agent test-connection` process each, which ends with its answer. Nothing of it
- * runs in the control plane, and nothing it prints is logged.
+ * Tests connections on this machine. Each test is an `svc-agent test-connection` process, which prints its answer and
+ * ends. The control plane runs none of its code and logs none of its output.
  */
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -15,9 +15,9 @@ import type { TaskSettings } from './task-settings.ts';
 
 type ConnectionTester = NonNullable<ManagedExecutor['testConnection']>;
 
-/** Each is a Python process with a provider in it. */
+/** Each is a Python process with a provider. */
 const AT_ONCE = 2;
-/** For the hook; making its environment may take longer. */
+/** The limit for the hook. Creating its environment may take longer. */
 const HOOK_MS = 30_000;
 const WHOLE_MS = 120_000;
 
@@ -25,9 +25,9 @@ export function createConnectionTester(options: {
   agentPath: string;
   workdir: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** As whom the hook runs; without one, as ourselves. */
+  /** The user that runs the hook. Without one it is the user of this process. */
   taskUser?: TaskUser | undefined;
-  /** What tasks have in their environment, too. */
+  /** Variables that tasks also have in their environment. */
   taskSettings?: TaskSettings;
   hookMs?: number;
 }): ConnectionTester {
@@ -50,7 +50,7 @@ export function createConnectionTester(options: {
         killSignal: 'SIGKILL',
         ...(workdir !== '' && { cwd: workdir }),
       });
-      child.stdin.on('error', () => {}); // it is gone: told by its end
+      child.stdin.on('error', () => {}); // it is gone; its end reports it
       child.stdin.end(JSON.stringify({ ...job, timeoutMs: hookMs } satisfies ConnectionTestJob));
       const how = new Promise<string>((resolve) => {
         child.once('error', (error) => resolve(`it could not be started: ${error.message}`));
@@ -59,7 +59,7 @@ export function createConnectionTester(options: {
       const [answer, end] = await Promise.all([text(child.stdout).catch(() => ''), how]);
       return resultOf(answer) ?? failed(`the agent that should test it ended without an answer: ${end}`);
     } finally {
-      await endMarkedProcesses(WORKER_VARIABLE, mark, taskUser); // what the hook may have left behind
+      await endMarkedProcesses(WORKER_VARIABLE, mark, taskUser); // processes that the hook has left behind
       running -= 1;
     }
   };

@@ -7,23 +7,26 @@ import type { Database } from '../db/database.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Attempts, NextInstance } from '../engine/shared/attempts.ts';
 
-/** What an executor may be made from. */
+/** What an executor can be created from. */
 export type ExecutorContext = {
   config: Config;
   db: Database;
-  /** Of this process, as its signs of life have it. */
+  /** The id of this process, as in its heartbeats. */
   processId: string;
   /** Adds a line to the log of an attempt. */
   note: NoteAttempt;
-  /** Workers connect to it, and tell it when their attempts start and end. */
+  /** Workers connect to it and report to it the starts and ends of their attempts. */
   service: AgentService;
   credentials: AgentCredentials;
   attempts: Attempts;
-  /** Where there are several executors: is the task for this one? A worker that ends an attempt goes on with its own only. */
+  /**
+   * Given when there are several executors: true for a task of this one. A worker that ends an attempt continues only
+   * with tasks of its executor.
+   */
   mayRun?: (next: NextInstance) => boolean;
-  /** Where workers reach the service: `host:port`. Asked when one is started. */
+  /** The address at which workers reach the service: `host:port`. Called when a worker is started. */
   controlPlane: () => string;
-  /** An attempt starts in a pod that was there, or one has to be started for it. */
+  /** Counts the start of an attempt: in an existing pod, or in a new one. */
   countStart: (start: 'warm' | 'cold') => void;
   log: AgentLog;
 };

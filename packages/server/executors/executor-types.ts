@@ -1,6 +1,6 @@
 /**
- * Which executors `executor.type` means. A new one is an entry here; what it must do is engine/executor.ts, and
- * docs/architecture.md says how to add it.
+ * The executors by the names of `executor.type`. A new executor is an entry here. engine/executor.ts defines its
+ * interface, and docs/architecture.md says how to add one.
  */
 import { taskUserOf } from '@svc/proto/task-user.ts';
 import { executorNames } from '../config/executor-names.ts';
@@ -31,7 +31,7 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       workdir: config.executor.subprocessWorkdir,
       parallelism: config.executor.parallelism,
       tlsCa: config.server.grpcTls.cert,
-      // Whoever names another address wants agents to take that way.
+      // If another address is configured, agents must use that address.
       serveLine: config.executor.agentControlPlaneAddr === '' ? context.service.serveLine : undefined,
       taskUser,
       isolation: config.executor.isolation,
@@ -58,7 +58,7 @@ const EXECUTORS: Readonly<Record<string, ExecutorFactory>> = {
       hasTls: server.grpcTls.cert !== '',
     });
   },
-  // For measurements: no value of the configuration key leads here.
+  // For measurements. The configuration key does not accept this name.
   null: ({ config, attempts, log }) => createNullExecutor({ attempts, parallelism: config.executor.parallelism, log }),
 };
 
@@ -67,7 +67,7 @@ function routingOf(config: Config): Routing {
   return { defaultExecutor, remoteQueues: config.executor.remoteQueues };
 }
 
-/** Of these types, the default first; undefined: this version has no executor of such a type. */
+/** Returns the factory for these types, the default first. Undefined: this version lacks an executor of one type. */
 export function executorsOf(types: readonly string[]): ExecutorFactory | undefined {
   const factories = types.map((type) => ({ type, create: EXECUTORS[type] }));
   const [first] = factories;

@@ -1,4 +1,4 @@
-/** The row of the subprocess executor's worker, so that it is seen beside the others. Nothing depends on it. */
+/** The row of the subprocess executor's worker, so that people see it next to the others. No code depends on it. */
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { WorkerInfo } from '../agents/workers/worker-hub.ts';
 import type { Database } from '../db/database.ts';
@@ -6,7 +6,7 @@ import { TOUCH_EVERY_MS, recordWorker, removeWorker, touchWorkers } from '../db/
 
 export type LocalWorkerRow = {
   connected(id: string, info: WorkerInfo): void;
-  /** Another attempt was given to it. */
+  /** Called when it was given another attempt. */
   served(): void;
   ended(how: string): Promise<void>;
 };
@@ -17,7 +17,7 @@ export function createLocalWorkerRow(input: {
   db: Database;
   processId: string;
   slots: number;
-  /** How many it runs. */
+  /** Returns how many attempts it runs. */
   running: () => number;
   log: AgentLog;
 }): LocalWorkerRow {

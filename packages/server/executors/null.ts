@@ -1,4 +1,4 @@
-/** Ends every attempt as soon as it gets it, without running anything: what the scheduler alone can do is measured with it. */
+/** Ends every attempt at once without running anything. It serves to measure the scheduler alone. */
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Attempt, Attempts } from '../engine/shared/attempts.ts';
@@ -19,7 +19,7 @@ export function createNullExecutor(input: {
     for (const listener of listeners) listener();
   };
 
-  /** Ends it, and all that it is handed for it. */
+  /** Ends the attempt, and each attempt that it gets in return. */
   async function runFrom(first: Attempt): Promise<void> {
     let attempt: Attempt | undefined = first;
     try {

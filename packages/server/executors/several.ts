@@ -1,13 +1,14 @@
 /**
- * Several executors as one: each attempt goes to the one its task names, or to the default. What does not belong to a task that
- * names one (callbacks of runs, triggerers, tests of connections) is for the first that runs it itself: remote workers do not.
+ * Several executors as one: each attempt goes to the executor that its task names, or to the default one. Work that
+ * belongs to no such task (callbacks of runs, triggerers, tests of connections) goes to the first executor that can run
+ * it. The remote one cannot.
  */
 import type { Executor, ManagedExecutor } from '../engine/executor.ts';
 import { REMOTE, executorOfTask, laneOf } from '../engine/shared/lanes.ts';
 import type { Lanes, Routed, Routing } from '../engine/shared/lanes.ts';
 
 export function createSeveralExecutors(input: {
-  /** By the names of `executor.type`. One of them at least is not the remote one. */
+  /** By the names of `executor.type`. At least one of them is not the remote one. */
   executors: ReadonlyMap<string, ManagedExecutor>;
   routing: Routing;
 }): ManagedExecutor {
@@ -19,7 +20,7 @@ export function createSeveralExecutors(input: {
 
   const warmUsage = all.find((executor) => executor.warmUsage)?.warmUsage;
 
-  /** One that is not there any more gets nothing claimed, so nobody is asked to run it. */
+  /** Returns undefined for an executor that is no longer configured. None of its tasks are claimed. */
   const executorFor = (task: Omit<Routed, 'tenantId'>): ManagedExecutor | undefined =>
     executors.get(executorOfTask(task, routing));
 
@@ -40,7 +41,7 @@ export function createSeveralExecutors(input: {
     dispatchTriggerers: (jobs) => own.dispatchTriggerers(jobs),
     cancelTriggerers: (ids) => own.cancelTriggerers(ids),
     start: () => all.forEach((executor) => executor.start()),
-    // Remote workers come and go: whether there are any is seen elsewhere, and says nothing about this process.
+    // Remote workers come and go. Other health checks cover them, and they say nothing about this process.
     isConnected: () => own.isConnected(),
     ...(tester && { testConnection: tester }),
     ...(warmUsage && { warmUsage }),
@@ -50,7 +51,7 @@ export function createSeveralExecutors(input: {
   };
 }
 
-/** An executor without lanes of its own is one, with all its room. */
+/** An executor without lanes of its own is one lane with all its room. */
 function lanesOf(executors: ReadonlyMap<string, ManagedExecutor>, routing: Routing): Lanes {
   const rooms = new Map<string, number>();
   const parts = new Map<string, Lanes>();

@@ -1,6 +1,7 @@
 /**
- * A directory for each run that stages files, on this machine: made at the start of its tasks, removed when the run needs it
- * no more (staging-sweep.ts). It belongs to the user tasks run as, and nobody else may look into it.
+ * A directory on this machine for each run that stages files. It is created at the start of its tasks and removed when
+ * the run no longer needs it (staging-sweep.ts). It belongs to the user that runs tasks, and other users cannot read
+ * it.
  */
 import { chmodSync, chownSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
 import { chmod, lchown, readdir, rm } from 'node:fs/promises';
@@ -12,23 +13,23 @@ import { createStagingSweep } from './staging-sweep.ts';
 import type { FindRunEnds, StagingSweep } from './staging-sweep.ts';
 
 export type StagingFolders = StagingSweep & {
-  /** At the start of each attempt of a run. Throws in words when it cannot be had. */
+  /** Called at the start of each attempt of a run. Throws a message for people when the directory cannot be created. */
   ensure(run: RunKey): string;
 };
 
-/** `uses`: how often it had been asked for when it was looked at. */
+/** `uses`: how often it had been requested when it was listed. */
 type SeenFolder = RunKey & { name: string; uses: number };
 
-/** A look at a directory, and at the database only when something is in it. */
+/** A sweep reads one directory, and queries the database only when that is not empty. */
 const SWEEP_EVERY_MS = 5_000;
 const FOLDER = /^(\d{1,15})-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
-/** Out of the way of tasks, and not yet gone. */
+/** The prefix of folders that tasks no longer see and that are being deleted. */
 const REMOVED = 'removed-';
 
 export function createStagingFolders(input: {
-  /** `executor.staging_dir`; made when it is first needed. */
+  /** `executor.staging_dir`; created when it is first needed. */
   root: string;
-  /** As whom tasks run; without one, as ourselves. */
+  /** The user that runs tasks. Without one it is the user of this process. */
   user: TaskUser | undefined;
   findRunEnds: FindRunEnds;
   retentionMs: number;
@@ -57,7 +58,7 @@ export function createStagingFolders(input: {
 
   async function list(): Promise<SeenFolder[]> {
     const names = await readdir(root).catch(noneWhenMissing);
-    // Of a process that ended in the middle of it.
+    // Left behind by a process that ended during a removal.
     for (const name of names) if (name.startsWith(REMOVED)) await removeTree(join(root, name));
     return names.flatMap((name) => {
       const [, run, tenantId] = FOLDER.exec(name) ?? [];
@@ -67,7 +68,7 @@ export function createStagingFolders(input: {
 
   async function remove({ name, uses: seen }: SeenFolder): Promise<boolean> {
     if (usesOf(name) !== seen) return false;
-    // In the same turn as the question: whoever asks for it from now on gets a new one.
+    // Renamed in the same turn as the check, so that a later request gets a new folder.
     const removed = join(root, `${REMOVED}${name}`);
     renameSync(join(root, name), removed);
     uses.delete(name);
@@ -78,7 +79,7 @@ export function createStagingFolders(input: {
   return { ensure, ...createStagingSweep({ list, remove, findRunEnds, retentionMs, everyMs, log }) };
 }
 
-/** Others pass through it when tasks run as another user, and see no names. */
+/** When tasks run as another user, they may pass through it but not list it. */
 function makeRoot(root: string, user: TaskUser | undefined): void {
   const mode = user ? 0o711 : 0o700;
   if (mkdirSync(root, { recursive: true, mode }) !== undefined) chmodSync(root, mode);
@@ -95,13 +96,14 @@ function makeFolder(folder: string, user: TaskUser | undefined): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
   }
-  // Nobody but us can put a name into the directory it is in: it is no link. A process may have ended before it came to this.
+  // Only this process can create names in the parent directory, so the name is not a link. An earlier process may have
+  // ended before this step.
   if (user && lstatSync(folder).uid !== user.uid) chownSync(folder, user.uid, user.gid);
 }
 
 /**
- * Tasks may be changing it still, and it is perhaps root who removes it. So folders are taken from the top down first: by the
- * time one is read nobody else can put anything into it, and no link leads us elsewhere.
+ * Tasks may still change the folder, and root may be the user that removes it. Folders are therefore taken over from
+ * the top down: when one is read, no other user can add to it, and no link leads elsewhere.
  */
 async function removeTree(folder: string): Promise<void> {
   await takeOver(folder);

@@ -1,12 +1,12 @@
 /**
- * Removes what was staged for runs that need it no more, now and then, whatever it is kept in (folders, claims):
+ * Periodically removes staged files that their runs no longer need, for every kind of storage (folders, claims):
  *
  *   queued, running     kept
  *   success, deleted    removed
- *   failed              kept for `executor.staging_retention`, so that the run can be cleared and go on
+ *   failed              kept for `executor.staging_retention`, so that the run can be cleared and continue
  *
- * Between the look at a run and the removal the run may be cleared and use it again: `remove` must notice that, by what
- * `list` told it.
+ * Between the check of a run and the removal, the run may be cleared and use the files again. `remove` must detect that
+ * from what `list` returned.
  */
 import type { AgentLog } from '../agents/collaborators.ts';
 import { runKey } from '../db/dag-runs/run-ends.ts';
@@ -18,7 +18,7 @@ export type StagingSweep = { start(): void; stop(): Promise<void> };
 
 export type StagingSweepInput<Staged extends RunKey> = {
   list: () => Promise<readonly Staged[]>;
-  /** False: it was used meanwhile, or somebody else removed it. */
+  /** Returns false when it was used in the meantime, or another process removed it. */
   remove: (staged: Staged) => Promise<boolean>;
   findRunEnds: FindRunEnds;
   retentionMs: number;
@@ -56,7 +56,7 @@ export function createStagingSweep<Staged extends RunKey>(input: StagingSweepInp
   };
 }
 
-/** Resolves with how many. One that cannot be removed keeps nothing else from being so. */
+/** Resolves with the number of removals. A failed removal does not stop the others. */
 async function removeDue<Staged extends RunKey>(
   input: StagingSweepInput<Staged>,
   isStopping: () => boolean,

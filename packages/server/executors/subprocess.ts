@@ -1,11 +1,11 @@
 /**
- * Runs attempts on this machine: one `svc-agent work` process, given its orders over the agent RPC.
+ * Runs attempts on this machine: one `svc-agent work` process, which gets its orders over the agent RPC.
  *
- *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process lives, and comes back)
+ *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process lives, and reconnects)
  *                          ▲                         │
- *                          └──── pause, growing ◀────┴── the process ends: its attempts are lost, told at once
+ *                          └──── pause, growing ◀────┴── the process ends: its attempts are reported lost at once
  *
- * What its attempts go through is in worker-attempts.ts.
+ * worker-attempts.ts has the states of its attempts.
  */
 import { randomUUID } from 'node:crypto';
 import { availableParallelism, hostname } from 'node:os';
@@ -38,29 +38,29 @@ export type SubprocessExecutorOptions = {
   attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
   /** `executor.agent_path`. */
   agentPath: string;
-  /** `executor.subprocess_workdir`; empty keeps ours. */
+  /** `executor.subprocess_workdir`; empty: the directory of this process. */
   workdir: string;
   /** `executor.parallelism`. */
   parallelism: number;
-  /** Where the agent reaches the service: `host:port`. Asked when a process is started. */
+  /** The address at which the agent reaches the service: `host:port`. Called when a process is started. */
   controlPlane: () => string;
-  /** Our end of the line to its agent; without it the agent comes by the network, as others do. */
+  /** Serves the direct connection to its agent. Without it the agent connects over the network, as others do. */
   serveLine?: ((socket: Duplex) => void) | undefined;
-  /** PEM file of the authority that signed the service's certificate; empty without TLS. */
+  /** PEM file of the authority that signed the service's certificate. Empty without TLS. */
   tlsCa?: string;
-  /** As whom the agent runs author code; without one, as itself. */
+  /** The user that runs author code. Without one it is the user of the agent. */
   taskUser?: TaskUser | undefined;
-  /** `executor.isolation`; without one, the agent's own default. */
+  /** `executor.isolation`. Without it, the agent's own default. */
   isolation?: 'together' | 'apart';
-  /** Variables the operator sets for every task. */
+  /** Variables that the operator sets for every task. */
   taskSettings?: TaskSettings;
-  /** Where there are several executors: is the task for this one? */
+  /** Given when there are several executors: true for a task of this one. */
   mayRun?: (next: NextInstance) => boolean;
-  /** Of its worker, for people. */
+  /** The row of its worker, for people. */
   row?: (running: () => number) => LocalWorkerRow;
-  /** Where runs stage files. */
+  /** The directories in which runs stage files. */
   staging?: StagingFolders;
-  /** What the agent inherits, but for the control plane's own settings. */
+  /** What the agent inherits, except for the control plane's own settings. */
   env: Readonly<Record<string, string | undefined>>;
   log: AgentLog;
 };
@@ -68,10 +68,12 @@ export type SubprocessExecutorOptions = {
 type Worker = { id: string; announced: AnnouncedWorker; process: AgentProcess; startedAt: number };
 
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
-/** A process that lived this long was fine: the next one is started at once. */
+/** After a process has lived this long, the next one is started at once. */
 const STEADY_MS = 30_000;
 const STOP_PATIENCE_MS = 15_000;
-/** Attempts of a run under way: each processor has several others to go on with when one of them ends. */
+/**
+ * Active attempts of a run above which the worker is saturated: each processor then has several more to continue with.
+ */
 const CROWD = 4 * availableParallelism();
 
 export function createSubprocessExecutor(options: SubprocessExecutorOptions): ManagedExecutor {
@@ -106,7 +108,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     }
   }
 
-  /** Undefined when it was closed meanwhile: nobody would be left to end the process. */
+  /** Returns undefined when the executor was closed in the meantime, because no code would end the process. */
   async function launch(): Promise<Worker | undefined> {
     const id = randomUUID();
     const token = await credentials.issueWorker(id);
@@ -115,7 +117,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       connected(info) {
         row?.connected(id, info);
         given.connected(id);
-        given.giveWaiting(id); // of the time between two processes
+        given.giveWaiting(id); // accepted between two processes
         tellCapacity();
       },
       disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
@@ -136,7 +138,10 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
     return worker;
   }
 
-  /** What a dead process was running has failed, or was never begun. Nothing of it may run on when that is told. */
+  /**
+   * The attempts of a dead process have failed, or never began. None of its processes may still run when that is
+   * reported.
+   */
   async function failInFlight({ id }: Worker, how: string): Promise<void> {
     const lost = given.remove(id);
     const left = await endMarkedProcesses(WORKER_VARIABLE, id, options.taskUser);
@@ -215,7 +220,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
   };
 }
 
-/** The address of a listener as a process on the same machine reaches it. */
+/** Returns the address of a listener as a process on the same machine reaches it. */
 export function reachableAddress({ host, port }: { host: string; port: number }): string {
   if (host === '0.0.0.0') return `127.0.0.1:${port}`;
   if (host === '::') return `[::1]:${port}`;

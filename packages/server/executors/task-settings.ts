@@ -1,6 +1,6 @@
 /**
- * What the operator sets for tasks, as variables of their environment; the same from every executor. All of them always, the
- * empty ones too: so no image, config map or author can put something in a place that was left open.
+ * The operator's settings for tasks, as environment variables; every executor sets the same ones. It always sets all of
+ * them, even empty ones, so that no image, config map or author can set an unused one.
  */
 import { secretsBackendKwargs } from '../config/resolved.ts';
 import type { Config } from '../config/load.ts';
@@ -9,7 +9,7 @@ export type TaskSettings = {
   SVC_HTTP_USER_AGENT: string;
   /** Class path; empty without a backend. */
   SVC_SECRETS_BACKEND: string;
-  /** May hold credentials. */
+  /** May contain credentials. */
   SVC_SECRETS_BACKEND_KWARGS: string;
 };
 

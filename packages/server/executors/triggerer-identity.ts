@@ -1,7 +1,7 @@
 import type { AttemptIdentity } from '../agents/credentials.ts';
 import type { TriggererJob } from '../engine/executor.ts';
 
-/** A triggerer is started like an attempt; its id is that of its row. */
+/** A triggerer is started like an attempt. Its id is the id of its row. */
 export const triggererIdentity = (job: TriggererJob): Omit<AttemptIdentity, 'issuedAt'> & { kind: 'triggerer' } => ({
   kind: 'triggerer',
   tenantId: job.tenantId,

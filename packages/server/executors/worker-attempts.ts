@@ -1,14 +1,14 @@
 /**
- * The attempts that workers with a stream have been given, from the order to the end. For every executor whose workers run
- * many attempts: one process of this machine, pods of a pool, machines that have joined.
+ * The attempts that workers with a stream have been given, from the order to the end. For every executor whose workers
+ * run many attempts: one process of this machine, pods of a pool, machines that have joined.
  *
- *   accept ─▶ given to a worker ─▶ it asks to start ─▶ ended      acceptAhead: its start is being written meanwhile
+ *   accept ─▶ given to a worker ─▶ it asks to start ─▶ ended      acceptAhead: its start is written at the same time
  *                 ▲      │ the stream breaks before that: sent again when it is back
  *                 └──────┘
- *   the worker is gone ─▶ what it was running is lost, what it had not begun was never begun
+ *   the worker is gone ─▶ what it was running is lost, what it had not started never began
  *
- * An order travels without an acknowledgement, so those of attempts that have not started are sent again when the stream
- * comes back; the agent knows an attempt it has been given before.
+ * Orders have no acknowledgement. Those of attempts that have not started are therefore sent again when the stream is
+ * back. The agent recognises an attempt that it has been given before.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
@@ -23,21 +23,21 @@ export type WorkerAttemptsOptions = {
   service: Pick<AgentService, 'observe' | 'startEarly'>;
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
-  /** An attempt is over, or lost: its worker has room. Undefined: it had none. */
+  /** Called when an attempt is over or lost, so that its worker has room. Undefined: it had no worker. */
   onRoom: (workerId: string | undefined, attemptId: string) => void;
-  /** A worker says, with the end of one of its attempts, that it takes no more. That end is not recorded yet. */
+  /** Called when a worker says, with the end of an attempt, that it takes no more. That end is not recorded yet. */
   onLeaving?: (workerId: string, reason: string) => void;
   log: AgentLog;
 };
 
 export type OrderedIdentity = Omit<AttemptIdentity, 'issuedAt'>;
 
-/** A worker as orders go to it; `hostname` as the agent says it, known when it has connected. */
+/** A worker that receives orders. `hostname` comes from the agent, and is known after it has connected. */
 type OrderedWorker = { announced: AnnouncedWorker; hostname: () => string };
 
 /**
- * `seenAt`: when it was dispatched, started, last named by a heartbeat, or first cancelled. `startedAhead`: while the start is
- * being written that somebody else makes.
+ * `seenAt`: when it was dispatched, started, last named by a heartbeat, or first cancelled. `startedAhead`: set while
+ * another transaction writes the start.
  */
 type InFlight = {
   identity: OrderedIdentity;
@@ -49,40 +49,43 @@ type InFlight = {
 };
 
 export type WorkerAttempts = {
-  /** Orders may go to this worker. What has been accepted without one is sent when it connects, if `takesWaiting`. */
+  /** Adds a worker that may get orders. `giveWaiting` gives it the attempts that were accepted without one. */
   add(workerId: string, worker: OrderedWorker): void;
-  /** Its stream stands, perhaps again: what it may not have heard of is sent with fresh credentials. */
+  /** Called when its stream is open, perhaps again. Sends orders that it may have missed, with new credentials. */
   connected(workerId: string): void;
-  /** What nobody has been given yet goes to this worker. */
+  /** Gives it the attempts that no worker has been given. */
   giveWaiting(workerId: string): void;
-  /** No more orders go to it. Answers with what it had; each is to be told lost, or is still to end by itself. */
+  /** Sends it no more orders. Returns its attempts: the caller must report each as lost, or wait for its end. */
   remove(workerId: string): readonly string[];
-  /** To be run by this worker; undefined: by whoever comes. */
+  /** Accepts an attempt for this worker. Undefined: for the next one that connects. */
   accept(identity: OrderedIdentity, workerId: string | undefined): void;
-  /** … and `started` says whether it runs. Resolves when the order is on its way. */
+  /**
+   * Accepts an attempt whose start is being written; `started` says whether it runs. Resolves when the order is on the
+   * wire.
+   */
   acceptAhead(identity: OrderedIdentity, workerId: string, started: Promise<StartedAhead>): Promise<void>;
-  /** The worker runs it already: it was handed over with the end of another, or the worker says so. */
+  /** Adds an attempt that the worker runs already: it was handed over with an end, or the worker reports it. */
   adopt(identity: OrderedIdentity, workerId: string | undefined): void;
-  /** Of these, what has not ended meanwhile. A callback that was under way has been called, as far as anybody can know. */
+  /** Reports those that have not ended as lost. A callback that was under way counts as called. */
   lose(attemptIds: readonly string[], failure: Failure): void;
-  /** Only those that are here. True for each that was told to a worker. */
+  /** Cancels those that are here. */
   cancel(attemptIds: readonly string[]): void;
-  /** Not to be carried any more, and nobody is told. */
+  /** Removes the attempt without a report. */
   drop(attemptId: string): boolean;
   has(attemptId: string): boolean;
   workerOf(attemptId: string): string | undefined;
-  /** What the worker has been given and has not ended. */
+  /** Unfinished attempts assigned to this worker. */
   of(workerId: string): readonly OrderedIdentity[];
   all(): readonly OrderedIdentity[];
-  /** What only time brings about: an attempt of which nothing is heard any more holds no slot, whatever became of it. */
+  /** Does what time causes: an attempt that is silent for too long occupies no slot, whatever happened to it. */
   forgetSilent(): void;
   close(): void;
 };
 
 const PAUSES = { firstMs: 100, longestMs: 10_000 };
-/** An attempt of which a connected worker has said nothing for so long … */
+/** How long a connected worker may be silent about an attempt … */
 const FORGOTTEN_MS = 5 * 60_000;
-/** … and one that was cancelled: its worker ends it within seconds and says so, unless it has never heard of it. */
+/** … and about a cancelled one: its worker ends it within seconds and reports it, unless it never got the order. */
 const CANCELLED_MS = 30_000;
 
 export const orderedTask = ({ queue: _queue, executor: _executor, ...attempt }: Attempt): OrderedIdentity => ({
@@ -174,9 +177,9 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       const known: InFlight = { ...fresh(identity, workerId, false), startedAhead: started };
       inFlight.set(identity.attemptId, known);
       void started.then((ones) => {
-        known.startedAhead = undefined; // from now on it is known to whoever asks the database
+        known.startedAhead = undefined; // from now on the database has the result
         const isGone = inFlight.get(identity.attemptId) !== known;
-        // Its worker was given up before there was an attempt to give up. Nobody can have begun what nobody was answered.
+        // Its worker was given up before the attempt was stored. It cannot have begun, because no start was answered.
         if (isGone && ones?.has(identity.attemptId)) void tellLost(identity, GONE_AHEAD, false);
       });
       await give(identity.attemptId);
@@ -188,7 +191,7 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
       for (const attemptId of attemptIds) {
         const known = release(attemptId);
         if (!known || known.identity.kind === 'callback') continue;
-        // What the agent did not ask for it was not given, and so cannot have begun.
+        // Without an answer to its start, the attempt cannot have begun.
         void tellLost(known.identity, failure, known.isStarted);
       }
     },

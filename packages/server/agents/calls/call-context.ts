@@ -1,4 +1,4 @@
-/** What a method that running tasks call is given, and how it reads its parameters. */
+/** What a method for running tasks receives, and how it reads its parameters. */
 import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { UNSTORABLE_TEXT, isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import { memberTexts } from '@svc/spec/json-spans.ts';
@@ -12,7 +12,7 @@ export type CallContext = {
   runId: string;
   version: AttemptVersion;
   params: Params;
-  /** Unique within the attempt; the same when the call is made again. */
+  /** Unique within the attempt. A repeated call has the same one. */
   requestId: string;
 };
 
@@ -21,7 +21,7 @@ export type CallResult = { json: string; masks?: readonly string[] };
 
 export type CallMethod = (context: CallContext) => Promise<CallResult>;
 
-/** A parameter that is null counts as left out: Python sends both. */
+/** A parameter that is null counts as absent, because Python sends both. */
 export type Params = {
   text(name: string): string;
   optionalText(name: string): string | undefined;
@@ -31,7 +31,7 @@ export type Params = {
   optionalList(name: string): unknown[] | undefined;
   flag(name: string): boolean;
   isNull(name: string): boolean;
-  /** As it was written. */
+  /** The JSON text as it was written. */
   jsonText(name: string): string;
 };
 
@@ -55,7 +55,7 @@ export function readParams(json: string): Params {
       return value;
     },
     optionalInteger(name) {
-      const value = approximated(get(name)); // Python may say 5.0
+      const value = approximated(get(name)); // Python may send 5.0
       if (value === undefined) return undefined;
       if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) < 2 ** 31) return value;
       throw wrong(name, 'an integer');

@@ -1,4 +1,4 @@
-/** Every method a running task may call, by name. */
+/** All methods that a running task may call, by name. */
 import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
@@ -22,7 +22,7 @@ const SECRETS: Readonly<Record<string, { kind: string; parameter: string }>> = {
   get_variable: { kind: 'variable', parameter: 'key' },
   get_connection: { kind: 'connection', parameter: 'id' },
 };
-/** Fenced by their own statement. */
+/** Methods whose own statement is fenced. */
 const FENCED = new Set(['set_xcom', 'delete_xcom']);
 
 export function createCalls(input: CallsInput): (method: string, context: CallContext) => Promise<CallResult> {

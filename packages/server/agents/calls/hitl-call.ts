@@ -1,4 +1,4 @@
-/** ask_person, the call of human-in-the-loop (hitl) tasks: asks, or looks for the response. */
+/** ask_person, the call of human-in-the-loop (hitl) tasks: asks people, or looks for their response. */
 import type { Database } from '../../db/database.ts';
 import { answerHitlRequest, askOnce } from '../../db/task-instances/hitl.ts';
 import type { NewHitlRequest, HitlRequest } from '../../db/task-instances/hitl.ts';
@@ -7,13 +7,13 @@ import { RpcError } from '../rpc-errors.ts';
 import { isObject } from './call-context.ts';
 import type { CallContext, CallMethod, Params } from './call-context.ts';
 
-/** A question is read by people. */
+/** People read the question. */
 const MAX_TEXT = 100_000;
 const MAX_OPTIONS = 1_000;
 
 /**
- * `{"kind": "waiting", "until", "is_new"}`, `{"kind": "answered", "answer"}` or `{"kind": "expired"}`: time is up and there
- * are no defaults. Defaults become the answer here, when the task looks for it.
+ * Returns `{"kind": "waiting", "until", "is_new"}`, `{"kind": "answered", "answer"}` or `{"kind": "expired"}`. The last
+ * means that the time is up and there are no defaults. Defaults become the answer when the task looks for it.
  */
 export function hitlCall({ db }: { db: Database }): CallMethod {
   return async (context) => {

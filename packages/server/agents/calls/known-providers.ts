@@ -1,17 +1,20 @@
 /**
- * Of which versions this process has been told the provider packages. A container for one attempt would otherwise look for
- * them each time, with another Python process, while its task begins.
+ * Remembers for which DAG versions this process knows the provider packages. Otherwise each container for one attempt
+ * would look for them, with another Python process, while its task begins.
  */
 import { LRUCache } from 'lru-cache';
 import { versionKey } from '../../engine/shared/dag-graphs.ts';
 import type { VersionRef } from '../../engine/shared/dag-graphs.ts';
 
 const REMEMBERED = 10_000;
-/** Who was asked may have died before it could tell. */
+/** The agent that was asked may have died before it answered. */
 const ASK_AGAIN_MS = 60_000;
 
 export type KnownProviders = {
-  /** True: whoever is answered now is to tell. Another is asked when that one has not told for a while. */
+  /**
+   * True when the agent that is answered now must report. Another agent is asked if that one does not report for a
+   * while.
+   */
   ask(version: VersionRef): boolean;
   told(version: VersionRef): void;
 };

@@ -1,4 +1,7 @@
-/** What a worker asks that tells listeners of a run: instances_of_run; and what it says when it has found none: nobody_listens. */
+/**
+ * The calls of a worker that notifies listeners of a run: instances_of_run, and nobody_listens when it found no
+ * listener.
+ */
 import { listInstancesOfRun } from '../../db/dag-runs/external-states.ts';
 import { noteUnheard } from '../../db/dags/plugins.ts';
 import type { Database } from '../../db/database.ts';

@@ -1,4 +1,4 @@
-/** report_providers: the agent tells which provider packages the environment of the attempt's DAG has. */
+/** report_providers: the agent reports the provider packages in the environment of the attempt's DAG. */
 import { ProviderReportError, readProviders } from '@svc/spec/installed-providers.ts';
 import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import { recordInstalledProviders } from '../../db/dags/providers.ts';

@@ -1,4 +1,4 @@
-/** What tasks ask about runs: get_dag_run_state, external_states, next_run_after, asset_events. */
+/** Calls of tasks about runs: get_dag_run_state, external_states, next_run_after, asset_events. */
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { customIn } from '@svc/spec/timetables/custom-runs.ts';
@@ -37,8 +37,8 @@ export function runCalls(input: {
       const start = instantOf(run?.data_interval_start ?? null);
       const end = instantOf(run?.data_interval_end ?? null);
       if (start === null || end === null) return { json: 'null' };
-      // The direct successor, whether or not the DAG catches up or has ended: the last run of all is late one day, too.
-      // What the author's own timetable has answered since is in the DAG's row.
+      // The direct successor, whether or not the DAG catches up or has ended, because even the last run of all becomes
+      // late. The DAG's row has what the author's timetable has answered since.
       const current = customIn(version.timetable)
         ? await findDag(db.tenant(identity.tenantId), identity.dagId)
         : undefined;
@@ -69,7 +69,10 @@ export function runCalls(input: {
 
 const instantOf = (text: string | null): Instant | null => (text === null ? null : instantFromIso(text));
 
-/** States of another DAG's runs, or of tasks in them; named by run id or by logical date. An empty list of tasks is all. */
+/**
+ * Returns states of another DAG's runs, or of tasks in them, by run ids or by logical dates. An empty list of tasks
+ * means all.
+ */
 async function externalStates(
   { db, versions }: { db: Database; versions: AttemptVersions },
   { identity, params }: CallContext,

@@ -10,7 +10,7 @@ import { recordTaskAudit } from '../task-audit.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
 
 const MAX_KEY_LENGTH = 250;
-/** As through the API. */
+/** The same limit as in the API. */
 const MAX_VALUE_LENGTH = 262_144;
 
 type SecretMethod = 'get_variable' | 'set_variable' | 'delete_variable' | 'get_connection';

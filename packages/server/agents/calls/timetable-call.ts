@@ -1,4 +1,4 @@
-/** answer_timetable: a worker that was asked about the DAG's own timetable tells what it says. */
+/** answer_timetable: a worker reports the answer of the DAG's own timetable. */
 import { approximated } from '@svc/spec/exact-json.ts';
 import type { AnswerTimetable } from '../collaborators.ts';
 import { RpcError } from '../rpc-errors.ts';

@@ -1,6 +1,6 @@
 /**
- * trigger_dag_run. The answer may be lost and the call made again, so what was answered is kept for a while; and when this
- * process is not the one that answered, a run that stands in the way and is what was asked for counts as the one made.
+ * trigger_dag_run. A task repeats the call when the answer is lost, so answers are kept for a while. Another process
+ * may have answered the first call. Therefore an existing run that matches the request counts as the created one.
  */
 import { LRUCache } from 'lru-cache';
 import { isRawNumber } from '@svc/spec/exact-json.ts';
@@ -22,7 +22,7 @@ export function triggerCall(input: { db: Database; triggerRun: TriggerRun }): Ca
     if (known) return known;
     const answer = trigger(input, context);
     answers.set(key, answer);
-    answer.catch(() => answers.delete(key)); // an error changed nothing: the next call tries again
+    answer.catch(() => answers.delete(key)); // an error changed nothing, so the next call tries again
     return answer;
   };
 }
@@ -96,8 +96,8 @@ function refusal(
 }
 
 /**
- * The run in the way, if this very attempt made it: triggered by an operator while the attempt was running, under the id
- * and with the conf it asked for.
+ * Returns the existing run if this attempt created it: an operator triggered it while the attempt ran, with the
+ * requested id and conf.
  */
 async function ownRun(db: Database, request: TriggerRequest, { identity }: CallContext) {
   if (request.runId === undefined) return undefined;
@@ -111,7 +111,7 @@ async function ownRun(db: Database, request: TriggerRequest, { identity }: CallC
 
 const isSameJson = (a: unknown, b: unknown): boolean => JSON.stringify(sorted(a)) === JSON.stringify(sorted(b));
 
-/** jsonb keeps no order of keys. */
+/** jsonb does not keep the order of keys. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null || isRawNumber(value)) return value;

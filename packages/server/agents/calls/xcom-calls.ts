@@ -1,4 +1,4 @@
-/** get_xcom, set_xcom, delete_xcom. A task reads any value of its tenant and writes its own only. */
+/** get_xcom, set_xcom, delete_xcom. A task reads any value of its tenant and writes only its own. */
 import { isFolderName } from '@svc/spec/ids.ts';
 import {
   deleteXcomsOfAttempt,
@@ -16,7 +16,7 @@ import { RpcError } from '../rpc-errors.ts';
 import { valueFault } from '../value-fault.ts';
 import type { CallContext, CallMethod } from './call-context.ts';
 
-/** What the task's end of the line takes in one piece, with some room for what is around it. */
+/** The largest message that the task process accepts, minus some room for the other fields. */
 const MAX_REPLY_BYTES = 15 * 1024 * 1024;
 const MAX_KEY_LENGTH = 512;
 
@@ -99,7 +99,7 @@ function entries(found: readonly (XcomEntry & { value: string })[]): { json: str
   return { json };
 }
 
-/** Another DAG's run of the same id, unless one is named: what xcom_pull(dag_id=…) means. */
+/** Returns another DAG's run, with the same run id unless one is named. This is what xcom_pull(dag_id=…) means. */
 async function runOf(
   db: Database,
   { identity, runId, params }: CallContext,

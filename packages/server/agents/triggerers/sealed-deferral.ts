@@ -1,4 +1,6 @@
-/** Arguments of triggers may hold secrets: where there is a key they are sealed, bound to the attempt that made them. */
+/**
+ * Arguments of triggers may contain secrets. If there is a key they are sealed, bound to the attempt that created them.
+ */
 import type { TriggerRow } from '../../db/schema.ts';
 import type { Deferral } from '../../engine/shared/attempts.ts';
 import { isSealed } from '../../vault/keyring.ts';

@@ -1,11 +1,11 @@
 /**
- * What a triggerer may call. It has a credential of its own, which stands for a process and not for a task: what it asks in the
- * name of a trigger is answered as the trigger's task would be, while the triggerer holds the trigger.
+ * The calls of a triggerer. Its credential identifies a process and not a task. Calls in the name of a trigger are
+ * answered as for the trigger's task, while the triggerer has the lease of the trigger.
  *
- *   next_triggers   what to wait for and what to give up; the answer comes when there is something
+ *   next_triggers   triggers to start and to stop; the answer waits for a change
  *   fire_trigger    the trigger has an event
  *   log_trigger     lines for the log of the trigger's task
- *   everything else is what tasks call, with `trigger` beside the parameters
+ *   all others      calls of tasks, with `trigger` in addition to the parameters
  */
 import { nowIso } from '@svc/spec/clock.ts';
 import type { TriggerRow } from '../../db/schema.ts';
@@ -21,7 +21,7 @@ import { RpcError } from '../rpc-errors.ts';
 import type { AttemptVersions } from '../versions.ts';
 import { openDeferral } from './sealed-deferral.ts';
 
-/** What a trigger may call; the rest is for tasks. */
+/** The calls of tasks that a trigger may make. */
 const FOR_TRIGGERS = new Set([
   'get_xcom',
   'get_variable',
@@ -91,7 +91,7 @@ export function createTriggererCalls(input: TriggererCallsInput) {
     return { json: JSON.stringify(isApplied) };
   }
 
-  /** At the end of the log, wherever that is: the task that wrote to it before has ended, and the next one has not begun. */
+  /** Writes at the end of the log: the previous attempt of the task has ended, and the next one has not begun. */
   async function log(identity: AttemptIdentity, params: Params): Promise<CallResult> {
     const trigger = await held(identity, params);
     const owner = identityOf(trigger);
@@ -137,7 +137,7 @@ export const refOf = ({ tenantId, attemptId }: Pick<AttemptIdentity, 'tenantId' 
   triggererId: attemptId,
 });
 
-/** In whose name a trigger acts: the task that waits for it. */
+/** The identity of a trigger: the task that waits for it. */
 const identityOf = (trigger: TriggerRow): AttemptIdentity => ({
   kind: 'trigger',
   tenantId: trigger.tenant_id,

@@ -1,6 +1,7 @@
 /**
- * A worker on another host joins: a token that people have made for it becomes the credential of a new worker. What the worker
- * may do is in the credential (its tenant, its queues), so the stream may be opened at any process of the control plane.
+ * Joins a worker on another host: it exchanges a token that people have created for the credential of a new worker. The
+ * credential contains what the worker may do (its tenant, its queues), so it may open its stream to any process of the
+ * control plane.
  */
 import { randomUUID } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -17,12 +18,12 @@ import { RpcError } from '../rpc-errors.ts';
 export type JoinRequest = { hostname: string; version: string; name: string; queues: string[]; slots: number };
 export type JoinReply = { token: string; worker_id: string; queues: string[] };
 
-/** Throws an `RpcError` for a token that is none. */
+/** Throws an `RpcError` for an invalid token. */
 export type ReviewJoin = (token: string) => Promise<JoinToken>;
 
 export type JoinSide = {
   review: ReviewJoin;
-  /** `peer`: the address it calls from. */
+  /** `peer`: the address from which it calls. */
   join(token: JoinToken, request: JoinRequest, peer: string): Promise<JoinReply>;
 };
 
@@ -40,7 +41,7 @@ const MAX_SLOTS = 1_000;
 export function createJoinSide(input: {
   db: Database;
   credentials: Pick<AgentCredentials, 'issueWorker'>;
-  /** Of the listener. */
+  /** True when the listener uses TLS. */
   hasTls: boolean;
   log: AgentLog;
 }): JoinSide {
@@ -49,7 +50,7 @@ export function createJoinSide(input: {
     async review(text) {
       const hash = workerTokenHash(text);
       const token = hash && (await useWorkerToken(db.shared, hash));
-      // The same words for one that was revoked and one that never was: who guesses learns nothing.
+      // A revoked token and an unknown one have the same message, so that guessing reveals nothing.
       if (!token)
         throw new RpcError(
           'unauthenticated',
@@ -87,7 +88,7 @@ export function createJoinSide(input: {
       );
       log.info({ worker: workerId, name: scope.name, queues: scope.queues, peer }, 'a worker has joined');
       const credential = await credentials.issueWorker(workerId, scope);
-      // One that no call would be accepted with helps nobody.
+      // A credential that is too long for every call would be useless.
       if (credential.length > MAX_TOKEN_LENGTH)
         throw new RpcError('invalid', 'the names of the queues are too long together');
       return { token: credential, worker_id: workerId, queues: scope.queues };
@@ -113,7 +114,7 @@ function scopeOf(token: JoinToken, request: JoinRequest): RemoteScope {
   return { kind: 'remote', tenantId: token.tenantId, pool: queues.join(','), name, queues, slots, tokenId: token.id };
 }
 
-/** `127.0.0.1:1234`, `[::1]:1234`, or a socket of this machine. */
+/** True for `127.0.0.1:1234`, `[::1]:1234`, or a socket of this machine. */
 function isLoopback(peer: string): boolean {
   const host = peer
     .replace(/:\d+$/, '')

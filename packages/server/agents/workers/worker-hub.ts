@@ -1,7 +1,7 @@
 /**
- * The streams over which workers get their orders. An executor announces a worker before it starts it, or adopts it when it
- * comes: one that another process has started, or this one before it was started anew, known by what its credential says. A
- * worker whom nobody knows gets no stream. A worker that opens a second stream has lost the first one.
+ * The streams on which workers receive their orders. An executor announces a worker before it starts it. It adopts a
+ * worker that another process has started, or this one before a restart, by the scope in its credential. An unknown
+ * worker gets no stream. When a worker opens a second stream, it has lost the first.
  */
 import type { ServerWritableStream } from '@grpc/grpc-js';
 import type { Order } from '@svc/proto/agent-service.ts';
@@ -13,24 +13,27 @@ export type WorkerInfo = {
   hostname: string;
   pid: number;
   version: string;
-  /** What it runs already, by the credentials it holds. */
+  /** The attempts that it runs, by the credentials it has. */
   running: readonly VerifiedAttempt[];
 };
 
 export type WorkerListener = {
   connected(info: WorkerInfo): void;
   disconnected(): void;
-  /** Where its attempts say that they run. Default: on its host. */
+  /** The host that its attempts show. Default: its own. */
   shownAs?: string;
-  /** Would it go on with another attempt, when one ends? Default: yes. */
+  /** True when it would continue with another attempt after an end. Default: true. */
   takesNew?: () => boolean;
-  /** Has it many more attempts of this run under way than processors? Default: no. */
+  /** True when it has many more active attempts of this run than processors. Default: false. */
   isCrowded?: (run: number) => boolean;
-  /** May it run this one? Default: any. */
+  /** True when it may run this instance. Default: true. */
   mayRun?: (next: NextInstance) => boolean;
 };
 
-/** Announces the worker, or says that it is none of its own (false). Throws an `RpcError` for one that must not have a stream. */
+/**
+ * Announces the worker, or returns false for a worker of another executor. Throws an `RpcError` for one that must not
+ * have a stream.
+ */
 export type AdoptWorker = (worker: { workerId: string; scope: WorkerScope }, info: WorkerInfo) => Promise<boolean>;
 
 /** A connected worker that reports the end of an attempt. */
@@ -38,18 +41,18 @@ export type TokenHolder = Pick<WorkerListener, 'takesNew' | 'isCrowded' | 'mayRu
 
 export type AnnouncedWorker = {
   isConnected(): boolean;
-  /** False when there is no stream; what was sent on a stream that then breaks may be lost as well. */
+  /** Returns false when there is no stream. An order on a stream that breaks afterwards may also be lost. */
   send(order: Order): boolean;
-  /** Ends its stream; it gets no other. */
+  /** Ends its stream and refuses another one. */
   dismiss(): void;
 };
 
 export type WorkerHub = {
   announce(workerId: string, listener: WorkerListener): AnnouncedWorker;
-  /** Asked about a worker that nobody has announced and whose credential says whose it is. */
+  /** Sets the function for workers that were not announced and whose credential has a scope. */
   adoptWith(adopt: AdoptWorker): void;
   attach(worker: VerifiedWorker, info: WorkerInfo, stream: WorkStream): Promise<void>;
-  /** The connected worker whose newest credential this is. */
+  /** Returns the connected worker whose newest credential this is. */
   holderOf(token: string): TokenHolder | undefined;
   /** Ends all streams. */
   close(): void;
@@ -65,7 +68,7 @@ const RENEW_MS = 6 * 60 * 60 * 1_000;
 export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
   const workers = new Map<string, Worker>();
   const adopters: AdoptWorker[] = [];
-  /** By the newest credential of each that is connected. */
+  /** Connected workers by their newest credential. */
   const holders = new Map<string, Worker>();
 
   function forget(worker: Worker): void {
@@ -131,7 +134,7 @@ export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
       worker.stream = stream;
       worker.info = info;
       before?.end();
-      // Also tells the agent that its stream stands: without a message it cannot know.
+      // Also tells the agent that its stream is open, which it can only know from a message.
       await renew();
       worker.listener.connected(info);
     },

@@ -1,10 +1,10 @@
-/** What a worker may ask for by itself, and what it may say of itself. */
+/** What a worker may request in its own name, and what it may report about itself. */
 import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import type { VersionRef } from '../../engine/shared/dag-graphs.ts';
 import type { AgentCredentials, VerifiedAttempt, VerifiedWorker } from '../credentials.ts';
 import { RpcError } from '../rpc-errors.ts';
 
-/** The one DAG version that a warm worker serves, and no other. */
+/** Returns the only DAG version that a warm worker serves. */
 export function versionOfWorker({ scope }: VerifiedWorker): VersionRef {
   const { tenantId, dagId, versionNumber } = scope ?? {};
   if (tenantId !== undefined && dagId !== undefined && versionNumber !== undefined) {
@@ -13,7 +13,7 @@ export function versionOfWorker({ scope }: VerifiedWorker): VersionRef {
   throw new RpcError('unauthenticated', 'this worker serves no DAG version: ask with the credential of an attempt');
 }
 
-/** The attempts it runs, of those that it may have been given: what it cannot have been given says nothing about it. */
+/** Returns the attempts that it runs, without those that it cannot have been given. */
 export async function runningAttempts(
   credentials: Pick<AgentCredentials, 'verifyAttempt'>,
   { scope }: VerifiedWorker,

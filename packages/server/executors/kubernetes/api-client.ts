@@ -1,4 +1,4 @@
-/** Requests to the API server of a cluster: JSON in, JSON out, and streams of changes. Nothing is retried here. */
+/** Requests to the API server of a cluster: JSON in, JSON out, and streams of changes. It retries nothing. */
 import { Agent, request } from 'node:https';
 import type { RequestOptions } from 'node:https';
 import type { IncomingMessage } from 'node:http';
@@ -11,7 +11,10 @@ export type ApiClient = {
   post<T>(path: string, body: object): Promise<T>;
   patch<T>(path: string, body: object): Promise<T>;
   delete<T>(path: string, body?: object): Promise<T>;
-  /** Every change until the server ends the stream (resolves), or it breaks or stays silent for too long (throws). */
+  /**
+   * Reports every change. Resolves when the server ends the stream. Rejects when the stream breaks or is silent for too
+   * long.
+   */
   watch(path: string, query: Query, options: WatchOptions): Promise<void>;
   close(): void;
 };
@@ -22,17 +25,17 @@ export type WatchEvent = { type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' |
 
 export type WatchOptions = {
   signal: AbortSignal;
-  /** A connection that died without a word is noticed by this. */
+  /** How long a stream may be silent. This detects a dead connection. */
   silenceMs: number;
   onEvent: (event: WatchEvent) => void;
 };
 
-/** What the API server answers instead of what was asked for. */
+/** An error answer of the API server. */
 export class ApiError extends Error {
   readonly status: number;
-  /** A word such as `AlreadyExists`; empty when the answer was none of the API's. */
+  /** A word such as `AlreadyExists`; empty when the answer is not from the API. */
   readonly reason: string;
-  /** Milliseconds the server wants us to wait; undefined when it did not say. */
+  /** How many milliseconds the server asks us to wait; undefined if it does not say. */
   readonly retryAfterMs: number | undefined;
 
   constructor(input: { status: number; reason: string; message: string; retryAfterMs?: number | undefined }) {
@@ -44,7 +47,10 @@ export class ApiError extends Error {
 }
 
 const REQUEST_MS = 30_000;
-/** Connections for requests; each watch has one of its own. Those that create pods leave room for reviews of tokens and removals. */
+/**
+ * Connections for requests; each watch has one of its own. Requests that create pods leave room for token reviews and
+ * removals.
+ */
 const SOCKETS = 64;
 const USER_AGENT = 'svc';
 
@@ -88,7 +94,7 @@ export function createApiClient(access: ClusterAccess): ApiClient {
       const response = await send('GET', watched, { agent: streams, timeout: silenceMs, signal });
       if (response.statusCode !== 200) throw errorOf(response, await text(response));
       const lines = createInterface({ input: response, crlfDelay: Infinity });
-      response.on('error', () => lines.close()); // thrown below, by the iteration
+      response.on('error', () => lines.close()); // the iteration below throws it
       for await (const line of lines) if (line !== '') onEvent(JSON.parse(line) as WatchEvent);
       if (response.errored) throw response.errored;
       if (!response.complete) throw new Error('the stream of changes broke off');

@@ -1,13 +1,13 @@
 /**
- * The attempts whose pods this process looks after, from the claim to the removal of the pod.
+ * The attempts whose pods this process manages, from the claim to the removal of the pod.
  *
  *   hold ─▶ create ─▶ waiting ─▶ running ─▶ ended ─▶ removed
  *             ▲          │ unable to start, or not in time
  *             └─ pause ◀─┘ three times, and then the attempt has failed
  *
- * Nothing is kept here that the cluster and the database do not know. Several processes may look after the same pod, which
- * happens when one of them was thought dead: names come from the attempt, so they make the same pod; what they report is
- * fenced by the attempt's id.
+ * The cluster and the database know everything that this process remembers. Several processes may manage the same pod,
+ * for example when one of them was wrongly considered dead. Names derive from the attempt, so they create the same pod.
+ * The attempt's id fences their reports.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -27,36 +27,36 @@ import type { SeenPod } from './pod-watch.ts';
 export type AttemptPodsOptions = {
   requests: PodRequests;
   attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait' | 'triggererLost'>;
-  /** Makes the pod for the identity and sends it. */
+  /** Builds the pod for the identity and sends it to the cluster. */
   create: (identity: PodIdentity) => Promise<CreateAnswer>;
   note: NoteAttempt;
-  /** How many are created at the same time. */
+  /** How many pods are created at the same time. */
   concurrency: number;
   startTimeoutMs: number;
   keepFailedMs: number;
   onRoom: () => void;
   podOf: (name: string) => SeenPod | undefined;
   log: AgentLog;
-  /** Between dispatches of the same attempt; shorter in tests. */
+  /** The pauses between dispatches of the same attempt. Shorter in tests. */
   pauses?: { firstMs: number; longestMs: number };
 };
 
 type Held = {
   identity: PodIdentity;
-  /** When the pod was made, by our own clock; undefined while it is not. */
+  /** When the pod was created, by our own clock. Undefined until then. */
   madeAt: number | undefined;
-  /** By the watch: what was seen and is not there any more is gone. */
+  /** True after the watch has seen the pod. If the watch no longer knows it then, it is gone. */
   isSeen: boolean;
   isRunning: boolean;
   isCancelled: boolean;
-  /** What was last said about why it waits. */
+  /** The last reported reason why it waits. */
   wait: string;
 };
 
 export const MAX_DISPATCHES = 3;
 const PAUSES = { firstMs: 5_000, longestMs: 60_000, spread: true };
 const REPORTS = { firstMs: 250, longestMs: 15_000, spread: true };
-/** After so long without a word about what keeps a container from starting, the cluster's events are looked at. */
+/** If a container does not start and the cluster gives no reason for this long, its events are read. */
 const QUIET_START_MS = 10_000;
 const UNSEEN_MS = 30_000;
 const REMEMBERED = 20_000;
@@ -65,7 +65,7 @@ export class AttemptPods {
   readonly #options: AttemptPodsOptions;
   readonly #creation: PodCreation;
   readonly #held = new Map<string, Held>();
-  /** Attempts of which nothing more is to come. */
+  /** Attempts that are over. */
   readonly #over = new LRUCache<string, true>({ max: REMEMBERED });
   readonly #closing = new AbortController();
 
@@ -74,7 +74,7 @@ export class AttemptPods {
     this.#creation = createPodCreation(options);
   }
 
-  /** What counts against the capacity: triggerers do not. */
+  /** The number that counts against the capacity. Triggerers do not count. */
   get size(): number {
     return [...this.#held.values()].filter(({ identity }) => identity.kind !== 'triggerer').length;
   }
@@ -83,13 +83,13 @@ export class AttemptPods {
     return this.#held.has(attemptId);
   }
 
-  /** A claimed attempt, a callback, or a triggerer. */
+  /** Creates the pod of a claimed attempt, a callback, or a triggerer. */
   hold(identity: Omit<PodIdentity, 'dispatch'>): void {
     if (this.#held.has(identity.attemptId)) return;
     this.#make(fresh({ ...identity, dispatch: 1 }));
   }
 
-  /** A pod that another process has made, whose attempt is live. */
+  /** Takes over the pod of another process whose attempt is live. */
   adopt(pod: SeenPod, identity: PodIdentity): void {
     if (!this.#held.has(identity.attemptId)) {
       this.#held.set(identity.attemptId, { ...fresh(identity), madeAt: performance.now(), isSeen: true });
@@ -102,12 +102,12 @@ export class AttemptPods {
     return [...this.#held.values()].map(({ identity }) => identity).filter(({ kind }) => kind === 'task');
   }
 
-  /** The agent has told the end of the attempt, or was told not to begin. */
+  /** Called when the agent has reported the end of the attempt, or was told not to begin. */
   reported(attemptId: string): void {
     this.#release(attemptId);
   }
 
-  /** Its agent hears of it as well, and has the grace period for its last words. */
+  /** The agent also learns it with its heartbeat, and has the grace period for its last lines. */
   cancel(attemptId: string): void {
     const known = this.#held.get(attemptId);
     if (!known) return;
@@ -116,9 +116,9 @@ export class AttemptPods {
     else void this.#options.requests.remove(podName(known.identity));
   }
 
-  /** What the watch says of a pod. */
+  /** Handles a change of a pod that the watch reports. */
   changed(pod: SeenPod, identity: PodIdentity): void {
-    // What is left of an earlier dispatch goes away, and means nothing for the attempt.
+    // The pod of an earlier dispatch is being removed and means nothing for the attempt.
     if (this.#isSuperseded(identity)) return;
     const known = this.#held.get(identity.attemptId);
     if (known) {
@@ -151,13 +151,13 @@ export class AttemptPods {
     void this.#settle(identity, verdict.kind === 'ended' ? verdict.failure : (whyStopped(pod) ?? DELETED));
   }
 
-  /** Of those that wait: once they run, their agents do it. */
+  /** Renews the leases of waiting attempts. When they run, their agents do it. */
   async renewLeases(): Promise<void> {
     const { findLive, heartbeat } = this.#options.attempts;
     const notSeenRunning = [...this.#held.values()].filter(
       ({ identity, isRunning }) => !isRunning && identity.kind === 'task',
     );
-    // A node that dies right after the agent has asked to start never tells the cluster that the pod runs.
+    // If a node dies right after the agent has asked to start, the cluster never reports that the pod runs.
     const live = notSeenRunning.length > 0 && (await findLive(notSeenRunning.map(({ identity }) => identity)));
     for (const known of notSeenRunning) known.isRunning ||= live && live.get(known.identity.attemptId) === 'running';
     const waiting = notSeenRunning.filter(({ isRunning }) => !isRunning);
@@ -165,7 +165,7 @@ export class AttemptPods {
     for (const attemptId of stopped) this.cancel(attemptId);
   }
 
-  /** Pods that take too long, ends that went unnoticed. */
+  /** Finds pods that take too long to start, and ends that were missed. */
   async lookAfter(): Promise<void> {
     await Promise.all([...this.#held.values()].map((known) => this.#look(known)));
   }
@@ -194,7 +194,7 @@ export class AttemptPods {
       isWanted,
       onCreated: () => {
         known.madeAt ??= performance.now();
-        // It may have been cancelled while the answer was on its way.
+        // It may have been cancelled before the answer arrived.
         if (!isWanted() && !this.#over.has(identity.attemptId)) void this.#options.requests.remove(podName(identity));
       },
       onRefused: (failure) => this.#failDispatch(known, failure),
@@ -202,7 +202,7 @@ export class AttemptPods {
     });
   }
 
-  /** The pod did not start, and nothing of the author's has run: it is made anew, but not for ever. */
+  /** The pod did not start, and none of the author's code has run. It is created again, a limited number of times. */
   #failDispatch(known: Held, failure: PodFailure): void {
     const { identity } = known;
     if (this.#held.get(identity.attemptId) !== known) return;
@@ -233,7 +233,7 @@ export class AttemptPods {
     const text = `${wait.reason}: ${wait.detail}`;
     if (text === known.wait || known.identity.kind !== 'task') return;
     known.wait = text;
-    this.#options.attempts.noteWait(known.identity, wait).catch(() => {}); // for people; told again when it changes
+    this.#options.attempts.noteWait(known.identity, wait).catch(() => {}); // for people; reported again when it changes
   }
 
   async #tellLost(
@@ -241,7 +241,7 @@ export class AttemptPods {
     failure: PodFailure,
     how: { hasBegun: boolean; hasGivenUp?: boolean },
   ): Promise<void> {
-    if (identity.kind === 'callback') return; // as far as anybody can know it has been called
+    if (identity.kind === 'callback') return; // a callback that was under way counts as called
     const reports = createBackoff(REPORTS);
     while (!this.#closing.signal.aborted) {
       try {
@@ -256,7 +256,7 @@ export class AttemptPods {
     }
   }
 
-  /** Its container is over. When the agent has not told the end of the attempt, nobody else will. */
+  /** The container has ended. If the agent has not reported the end of the attempt, this reports the loss. */
   async #settle(identity: PodIdentity, failure: PodFailure): Promise<void> {
     const { attemptId } = identity;
     if (this.#over.has(attemptId) || identity.kind === 'callback') return this.#release(attemptId);
@@ -265,13 +265,13 @@ export class AttemptPods {
       return this.#tellLost(identity, failure, { hasBegun: true });
     }
     const state = await this.#stateOf(identity);
-    if (state === 'unknown' || this.#isSuperseded(identity)) return; // the first is looked at again, by lookAfter
+    if (state === 'unknown' || this.#isSuperseded(identity)) return; // an unknown state is checked again by lookAfter
     const known = this.#held.get(attemptId);
     if (state === 'queued' && known) return this.#failDispatch(known, failure);
     this.#release(attemptId);
     if (state === undefined) return;
     await this.#options.note(identity, `The task was lost: ${failure.cause}: ${failure.text}`, 'error');
-    // Also of one that waited a moment ago: what is left of its pod may start it still, and then it has begun.
+    // Begun even if it was waiting a moment ago, because the remains of its pod may still start it.
     await this.#tellLost(identity, failure, { hasBegun: true });
   }
 
@@ -306,7 +306,7 @@ export class AttemptPods {
     if (age > startTimeoutMs) {
       const why = reason || (await requests.complaint(pod.name)) || 'the cluster does not say why';
       const text = `after ${Math.round(age / 1_000)} s (executor.pod_start_timeout): ${why}`;
-      // A registry that is slow to refuse refuses all the same.
+      // A registry that is slow to refuse has the same cause.
       const cause = verdict.wait?.reason === 'image_pull' ? 'image_unavailable' : 'pod_not_started';
       return this.#failDispatch(known, { cause, text });
     }

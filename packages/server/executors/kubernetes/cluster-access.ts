@@ -1,11 +1,11 @@
 /**
- * Where the API server is and as whom we speak to it: the service account of our own pod, or a kubeconfig.
+ * Finds the API server and the credentials for it: the service account of our own pod, or a kubeconfig.
  *
  *   KUBECONFIG, or ~/.kube/config    on a machine of an operator
  *   /var/run/secrets/…               in a pod: the token is a file that the kubelet renews
  *
- * `@kubernetes/client-node` would read these too, but it costs 90 MiB of memory and more than a second at every start
- * (measured with version 2.0.1), of which a control plane of 190 MiB needs eight requests. Its types are used.
+ * `@kubernetes/client-node` could read these too, but it would take much memory and startup time for the eight kinds of
+ * requests that a control plane needs. Only its types are used.
  */
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ import { promisify } from 'node:util';
 import { parse } from 'yaml';
 
 export type ClusterAccess = {
-  /** `https://host:port`, without a path at its end. */
+  /** `https://host:port`, without a trailing path. */
   server: string;
   tls: {
     ca?: string | Buffer;
@@ -24,19 +24,21 @@ export type ClusterAccess = {
     servername?: string;
     rejectUnauthorized: boolean;
   };
-  /** Asked for each request: tokens are renewed. Empty when the certificate says who we are. */
+  /**
+   * Called for each request, because tokens are renewed. Returns an empty text when the certificate is the credential.
+   */
   bearer: () => Promise<string>;
   /** For people: where this was read. */
   origin: string;
 };
 
-/** For people: what is missing and what to do. */
+/** A message for people: what is missing and what to do. */
 export class ClusterAccessError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
-/** The kubelet writes a new token long before the old one ends. */
+/** The kubelet writes a new token long before the old one expires. */
 const TOKEN_KEPT_MS = 60_000;
 
 export function readClusterAccess(env: Environment, folder = SERVICE_ACCOUNT): ClusterAccess {
@@ -51,7 +53,7 @@ export function readClusterAccess(env: Environment, folder = SERVICE_ACCOUNT): C
   );
 }
 
-/** The named one must be there; the usual one may be. */
+/** A file named by KUBECONFIG must exist. The default file need not. */
 function kubeconfigFile(env: Environment): string | undefined {
   const named = env['KUBECONFIG'];
   if (named) {
@@ -146,7 +148,7 @@ function bearerOf(user: NamedUser['user'], file: string): () => Promise<string> 
   return exec ? keptFor(TOKEN_KEPT_MS, () => askPlugin(exec)) : async () => token;
 }
 
-/** A program of the cloud that prints a short-lived token (client.authentication.k8s.io). */
+/** Runs a program of the cloud that prints a short-lived token (client.authentication.k8s.io). */
 async function askPlugin({ apiVersion, command, args, env }: ExecPlugin): Promise<string> {
   const info = { apiVersion, kind: 'ExecCredential', spec: { interactive: false } };
   const more = Object.fromEntries((env ?? []).map(({ name, value }) => [name, value]));

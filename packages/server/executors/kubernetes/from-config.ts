@@ -1,4 +1,4 @@
-/** The orchestrator's executor, made from the configuration. */
+/** Creates the Kubernetes executor from the configuration. */
 import { VERSION } from '../../version.ts';
 import { findAttemptsOn } from '../../db/attempts/attempts-on-host.ts';
 import { findRunEnds } from '../../db/dag-runs/run-ends.ts';
@@ -18,13 +18,13 @@ import { createKubernetesExecutor } from './kubernetes.ts';
 import { createPodFacts } from './pod-facts.ts';
 import { installationId } from './pod-names.ts';
 
-/** Schedulers give a sign of life every five seconds. */
+/** Schedulers send a heartbeat every five seconds. */
 const ALIVE_MS = 30_000;
-/** Pods that are created at the same time when `scheduler.dispatch_buffer_size` leaves it to us. */
+/** Pods that are created at the same time when `scheduler.dispatch_buffer_size` is 0. */
 const CONCURRENCY = 32;
-/** A run of many tasks asks for its id once. */
+/** The id of a run with many tasks is read once. */
 const RUN_IDS = 1_000;
-/** Between processes: attempts for warm workers of another. */
+/** The channel on which processes pass attempts to warm workers of other processes. */
 const WARM_CHANNEL = 'svc_warm';
 
 export const kubernetesFromConfig: ExecutorFactory = ({ config, db, ...context }) => {

@@ -1,16 +1,17 @@
 /**
- * A pod for every attempt. One watch over all of our pods tells what becomes of them; the agent in each tells the rest.
+ * A pod for every attempt. One watch over all pods of this installation reports their states; the agent in each reports
+ * the rest.
  *
- *   attempt-pods.ts    the attempts that this process looks after, and what follows from what their pods do
- *   pod-watch.ts       what the cluster says about pods
+ *   attempt-pods.ts    the attempts that this process manages, and what follows from the states of their pods
+ *   pod-watch.ts       what the cluster reports about pods
  *   pod-verdict.ts     what the state of a pod means
  *   pod-spec.ts        what a pod is made of
- *   base-images.ts     of which image, when the version has none of its own
+ *   base-images.ts     its image, when the version has none of its own
  *   staging-claims.ts  the volumes of runs that stage files
- *   warm/              pods that run one attempt after another, where `execution.warm_pools_enabled` is on
+ *   warm/              pods that run one attempt after another, when `execution.warm_pools_enabled` is on
  *
- * A pod belongs to the process that made it (annotation `svc.dev/owner`). When that process is gone, whoever is left looks
- * after the pod; a pod whose attempt is over is removed.
+ * A pod belongs to the process that created it (annotation `svc.dev/owner`). When that process is dead, any other one
+ * manages the pod. A pod whose attempt is over is removed.
  */
 import type { AgentService } from '../../agents/agent-service.ts';
 import type { NoteAttempt } from '../../agents/attempt-notes.ts';
@@ -46,17 +47,17 @@ export type KubernetesExecutorOptions = {
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'heartbeat' | 'findLive' | 'noteWait' | 'triggererLost'>;
   note: NoteAttempt;
-  /** Where there are several executors: is the task for this one? */
+  /** Given when there are several executors: true for a task of this one. */
   mayRun?: ((next: NextInstance) => boolean) | undefined;
   readFacts: ReadPodFacts;
   readRunId: (identity: { tenantId: string; run: number }) => Promise<string | undefined>;
   settings: PodSettings;
   staging: StagingSettings;
   findRunEnds: FindRunEnds;
-  /** Image of a version that has none of its own. */
+  /** The image of a version that has none of its own. */
   baseImage: (pythonLine: string) => string;
   tokenTransport: 'envvar' | 'exchange';
-  /** Of this process, and of those that are alive. */
+  /** The id of this process; `readLiveProcesses` returns the ids of those that are alive. */
   processId: string;
   readLiveProcesses: () => Promise<ReadonlySet<string>>;
   controlPlane: () => string;
@@ -72,9 +73,9 @@ export type KubernetesExecutorOptions = {
   lookAfterMs?: number;
 };
 
-/** A sixth of the lease of an attempt that waits, and often enough to notice what went unnoticed. */
+/** A sixth of the lease of a waiting attempt, and often enough to find what was missed. */
 const LOOK_AFTER_MS = 10_000;
-/** Attempts that wait for warm workers, in one process. */
+/** Attempts that wait for warm workers, per process. */
 const MAX_WAITING = 2_000;
 
 const taskIdentity = ({ queue: _queue, executor: _executor, ...attempt }: Attempt): Omit<PodIdentity, 'dispatch'> => ({
@@ -92,7 +93,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
   let isClosing = false;
   let timer: NodeJS.Timeout | undefined;
-  /** What keeps the pods from being watched. */
+  /** Why the pods cannot be watched. */
   let trouble: string | undefined;
 
   const watch = createPodWatch({
@@ -184,7 +185,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     return requests.create(pod, identity.attemptId);
   }
 
-  /** The agent knows only that it was asked to stop; the cluster knows why. */
+  /** The agent only knows that it was asked to stop. The cluster knows why. */
   function explainStop(attemptId: string): Failure | undefined {
     const own = warm?.podWith(attemptId);
     if (own) return whyStopped(own);
@@ -196,7 +197,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     return undefined;
   }
 
-  /** The same of one that says nothing at all; nobody else can write the last line of its log. */
+  /** Explains the silence of an agent, and writes the last line of its log, which no agent can write. */
   function explainSilence({ attemptId }: AttemptRef): Failure | undefined {
     const own = warm?.podWith(attemptId);
     if (own) return whySilent(own);
@@ -210,7 +211,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     return undefined;
   }
 
-  /** Pods that other processes made: of those that are gone, the live ones are ours now, and the others nobody's. */
+  /** Handles orphan pods, those of dead processes: adopts those with live attempts and removes the others. */
   async function lookAfterStrangers(): Promise<void> {
     const strangers = [...watch.all()].flatMap((pod) => {
       const identity = identityOf(pod.annotations);
@@ -225,18 +226,18 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     const tasks = orphans.filter(({ identity }) => identity.kind === 'task');
     const live = await attempts.findLive(tasks.map(({ identity }) => identity));
     for (const { pod, identity } of orphans) {
-      // One that has ended is judged before it goes: its attempt may not know.
+      // A pod that has ended is judged before it is removed, because its attempt may not know the end.
       if (live.has(identity.attemptId)) pods.adopt(pod, identity);
       else if (identity.kind === 'task' && pod.deletedAt === undefined && isOld(pod)) void requests.remove(pod.name);
       else if (pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed') pods.changed(pod, identity);
     }
   }
 
-  /** Failed pods may be kept for a while; one that was just made may belong to an attempt that is being recorded. */
+  /** Failed pods may be kept for a while. The attempt of a new pod may just be being recorded. */
   const isOld = (pod: SeenPod): boolean =>
     Date.now() - Date.parse(pod.createdAt) > (pod.status.phase === 'Failed' ? options.keepFailedMs : 0);
 
-  /** Never throws: the database may be away, and whatever was not done is done the next time. */
+  /** Never rejects: the database may be unreachable, and the next call does what was not done. */
   async function attend(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -246,7 +247,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   }
 
   async function lookAfter(): Promise<void> {
-    // Also while the cluster is away: what waits for it is ours all the same.
+    // Runs even while the cluster is unreachable, because waiting attempts still belong to this process.
     await attend(() => pods.renewLeases());
     if (warm) await attend(() => warm.renewLeases());
     if (watch.hasSynced() && trouble === undefined) {
@@ -260,7 +261,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
   return {
     capacity,
     dispatch: (claimed) => claimed.forEach((attempt) => take(taskIdentity(attempt))),
-    // The agent of an attempt's own pod takes no other.
+    // The agent of an attempt's own pod takes no other attempt.
     adopt: (attempt, endedId) => warm?.adopt(attempt, endedId),
     dispatchCallbacks: (callbacks: readonly CallbackJob[]) =>
       callbacks.forEach((callback) => pods.hold(callbackIdentity(callback))),
@@ -278,7 +279,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
       claims.start();
       timer = setTimeout(() => void lookAfter(), lookAfterMs).unref();
     },
-    // Pods go on without us, whoever asks: the next control plane finds them.
+    // Pods continue without this process. The next control plane finds them.
     async close() {
       isClosing = true;
       clearTimeout(timer);
@@ -296,7 +297,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     pods.hold(identity);
   }
 
-  /** What only waits for a place in its pool runs nothing; but there is an end to how much may wait here. */
+  /** An attempt that only waits for its warm pool runs nothing, but the number of waiting attempts is limited. */
   function capacity(): number {
     if (!watch.hasSynced() || isClosing) return 0;
     const room = options.parallelism - pods.size - (warm?.load() ?? 0);
@@ -313,7 +314,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     }
   }
 
-  /** Of an attempt whose pod another process looks after. */
+  /** Removes the pod of an attempt that another process manages. */
   async function removeUnheld(attemptId: string): Promise<void> {
     for (const pod of watch.all()) if (pod.labels[LABEL.attempt] === attemptId) await requests.remove(pod.name);
   }

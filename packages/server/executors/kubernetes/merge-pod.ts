@@ -1,7 +1,7 @@
 /**
- * Lays `executor_config["pod_override"]` over a pod the way Airflow's documentation describes: what the override names wins;
- * labels and annotations are joined; the first container of the override is laid over ours, whatever its name, and further
- * ones run beside it; lists that are about having things (environment, volumes, mounts, tolerations …) are joined.
+ * Merges `executor_config["pod_override"]` into a pod, as Airflow's documentation describes. What the override names
+ * wins. Labels and annotations are joined, as are lists of things to have (environment, volumes, mounts, tolerations
+ * …). The first container of the override is merged into ours, whatever its name, and further ones are added.
  */
 import type { V1Container, V1Pod, V1PodSpec } from '@kubernetes/client-node';
 
@@ -30,7 +30,7 @@ function mergeContainer(base: V1Container, override: V1Container | undefined): V
   return { ...merged<V1Container>(base, override, JOINED_IN_CONTAINER), name: base.name };
 }
 
-/** An empty value is as good as none: the models of Python's client fill in everything. */
+/** An empty value counts as absent, because the models of Python's client set every field. */
 function merged<T extends object>(base: T, override: Partial<T>, joined: readonly string[]): T {
   const result: T = { ...base };
   for (const [name, value] of Object.entries(override)) {

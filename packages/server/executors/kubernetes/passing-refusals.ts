@@ -1,13 +1,13 @@
 /**
- * An API server that has just started may refuse what it grants a moment later: it answers before it has read its roles, namespaces
- * and service accounts. So such a refusal is believed when it has been heard for a while.
+ * An API server that has just started may refuse what it grants a moment later, because it has not read its roles,
+ * namespaces and service accounts yet. Such a refusal counts only when it lasts for a while.
  */
 const PASSES_WITHIN_MS = 30_000;
 
 export type PassingRefusals = {
-  /** It was refused (again). True once that has gone on for so long that it will not pass. */
+  /** Notes a refusal. Returns true when the refusals have lasted so long that they will not pass. */
   isToBeBelieved(): boolean;
-  /** Something else was said. */
+  /** Notes another answer. */
   forget(): void;
 };
 

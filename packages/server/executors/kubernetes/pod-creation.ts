@@ -1,4 +1,4 @@
-/** Makes pods, a few at a time. What the cluster does not take right now is tried again for as long as somebody wants it. */
+/** Creates pods, a few at a time. What the cluster does not accept now is tried again for as long as it is wanted. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Backoff } from '@svc/spec/backoff.ts';
@@ -9,10 +9,10 @@ import type { PodIdentity } from './pod-names.ts';
 import type { CreateAnswer } from './pod-requests.ts';
 import type { PodFailure, PodWait } from './pod-verdict.ts';
 
-/** One pod that is to be made. */
+/** One pod to create. */
 export type WantedPod = {
   identity: PodIdentity;
-  /** Asked before each try. */
+  /** Called before each try. */
   isWanted: () => boolean;
   onCreated: () => void;
   onRefused: (failure: PodFailure) => void;
@@ -28,7 +28,7 @@ type Queued = { pod: WantedPod; retries: Backoff; refusals: PassingRefusals };
 export function createPodCreation(input: {
   create: (identity: PodIdentity) => Promise<CreateAnswer>;
   concurrency: number;
-  /** How long what may pass is tried again. */
+  /** How long temporary refusals are tried again. */
   passesWithinMs?: number;
 }): PodCreation {
   const { create, concurrency, passesWithinMs } = input;
@@ -67,7 +67,7 @@ export function createPodCreation(input: {
       refusals.forget();
       pod.onWait(answer.wait);
     }
-    // Whoever waits takes nobody's turn: it may be the only one that has to.
+    // A pod that waits does not occupy a place, because it may be the only one that must wait.
     const ms = Math.max((answer.kind === 'later' && answer.afterMs) || 0, retries.next());
     void sleep(ms, entry, { signal: closing.signal, ref: false }).then(enqueue, () => {});
   }
@@ -81,7 +81,9 @@ export function createPodCreation(input: {
   };
 }
 
-/** Nothing of the cluster's: the database is away, the version cannot be read, or what it says makes no pod. */
+/**
+ * An error outside the cluster: the database is unreachable, the version cannot be read, or it describes no valid pod.
+ */
 function failed(error: unknown): CreateAnswer {
   const text = (error as Error).message;
   return isOutage(error)

@@ -1,4 +1,4 @@
-/** What the pods of a DAG version are made from: read once, and kept while the version is used. */
+/** What the pods of a DAG version are made of: read once, and cached while the version is used. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { readPodOverride } from '@svc/spec/project/pod-override.ts';
@@ -16,20 +16,20 @@ export type TaskPodFacts = {
   resources: TaskResources;
   execution: TaskExecution;
   override: V1Pod | undefined;
-  /** Why no pod is made of it: the operator may have changed what is allowed since it was registered. */
+  /** Why no pod can be made of it: the operator may have changed what is allowed since it was registered. */
   problems: readonly string[];
 };
 
 export type StagingFacts = { size: string | null; storageClass: string | null };
 
 export type VersionPodFacts = {
-  /** As it was deployed; null when the version was registered without one. */
+  /** The deployed image; null when the version was registered without one. */
   image: string | null;
   pythonLine: string;
-  /** Undefined: the DAG asks for none. */
+  /** Undefined: the DAG does not stage files. */
   staging: StagingFacts | undefined;
   tasks: ReadonlyMap<string, TaskPodFacts>;
-  /** Warm workers that the author asks to have ready; undefined: nothing is said. */
+  /** The number of ready warm workers that the author asks for. Undefined: not set. */
   minIdle: number | undefined;
 };
 

@@ -1,14 +1,14 @@
 /**
- * How pods and attempts know each other. The name derives from the attempt, so that a create that is repeated meets itself
- * (409: it is there already). Labels are for people and selectors, and limited in length and letters; the annotation is what
- * is read back, word for word.
+ * How pods and attempts refer to each other. The name derives from the attempt, so a repeated create finds the first
+ * pod (409). Labels are for people and selectors, and have limits on length and characters. The annotation contains the
+ * identity that is read back.
  */
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-/** What an attempt is, for as long as its pod is. `run` is `dag_runs.id`. */
+/** What identifies an attempt. `run` is `dag_runs.id`. */
 export const ATTEMPT_FIELDS = {
   tenantId: Type.String(),
   dagId: Type.String(),
@@ -22,7 +22,7 @@ export const ATTEMPT_FIELDS = {
 const PodIdentity = Type.Object({
   kind: Type.Enum(['task', 'callback', 'triggerer']),
   ...ATTEMPT_FIELDS,
-  /** From 1: how often it has been tried to start the attempt. */
+  /** The number of the dispatch of the attempt, from 1. */
   dispatch: Type.Number(),
 });
 export type PodIdentity = Static<typeof PodIdentity>;
@@ -31,7 +31,7 @@ const Identity = Compile(PodIdentity);
 
 export const LABEL = {
   managedBy: 'app.kubernetes.io/managed-by',
-  /** Several control planes may share a namespace: each looks at its own pods only. */
+  /** Several control planes may share a namespace. Each handles only its own pods. */
   installation: 'svc.dev/installation',
   tenant: 'svc.dev/tenant',
   dag: 'svc.dev/dag',
@@ -42,14 +42,14 @@ export const LABEL = {
 } as const;
 
 const IDENTITY = 'svc.dev/identity';
-/** Annotation: the process that made the pod and looks after it. */
+/** Annotation: the process that created the pod and manages it. */
 export const OWNER = 'svc.dev/owner';
 
-/** The first dispatch has the plain name; a pod that failed to start may be there still when the next is made. */
+/** The first dispatch has the plain name. A pod that failed to start may still exist when the next one is created. */
 export const podName = ({ attemptId, dispatch }: Pick<PodIdentity, 'attemptId' | 'dispatch'>): string =>
   dispatch === 1 ? `svc-${attemptId}` : `svc-${attemptId}-${dispatch}`;
 
-/** The same for all processes of a control plane and for no other, without asking anybody: it comes from their secret. */
+/** An id that all processes of one control plane share without communication, because it derives from their secret. */
 export const installationId = (secret: string): string =>
   createHash('sha256').update(`installation of pods\0${secret}`).digest('hex').slice(0, 16);
 
@@ -74,7 +74,7 @@ export const podAnnotations = (identity: PodIdentity, { runId, owner }: { runId:
   [IDENTITY]: JSON.stringify(identity),
 });
 
-/** Undefined: somebody has changed it, or it is none of ours. */
+/** Returns undefined when the annotation was changed, or the pod is not ours. */
 export function identityOf(annotations: Readonly<Record<string, string>> | undefined): PodIdentity | undefined {
   try {
     const value: unknown = JSON.parse(annotations?.[IDENTITY] ?? '');
@@ -87,7 +87,9 @@ export function identityOf(annotations: Readonly<Record<string, string>> | undef
 const MAX_LABEL = 63;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 
-/** A text that may not be a label becomes what it can of itself and a hash, so that different texts stay different. */
+/**
+ * Turns a text that may not be a label into its valid characters and a hash, so that different texts stay different.
+ */
 export function labelValue(text: string): string {
   if (text.length <= MAX_LABEL && LABEL_VALUE.test(text)) return text;
   const hash = createHash('sha256').update(text).digest('hex').slice(0, 10);

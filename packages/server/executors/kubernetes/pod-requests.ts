@@ -1,4 +1,4 @@
-/** What is asked of the cluster about one pod, with an answer for every way it can go. */
+/** Requests to the cluster about one pod, with an answer for every outcome. */
 import type { CoreV1EventList, V1Pod } from '@kubernetes/client-node';
 import { ApiError, hasStatus } from './api-client.ts';
 import type { ApiClient } from './api-client.ts';
@@ -8,26 +8,26 @@ import type { PodFailure, PodWait } from './pod-verdict.ts';
 export type CreateAnswer = { kind: 'created' } | NotCreated;
 
 export type NotCreated =
-  /** Nothing is wrong with the pod: the same again after a while. */
+  /** Nothing is wrong with the pod: try the same again after a while. */
   | { kind: 'later'; wait: PodWait; afterMs: number | undefined }
-  /** It would be refused again; `mayPass`: unless the cluster has just started (passing-refusals.ts). */
+  /** The request would be refused again. `mayPass`: unless the cluster has just started (passing-refusals.ts). */
   | { kind: 'refused'; failure: PodFailure; mayPass?: boolean };
 
 export type PodRequests = {
   create(pod: V1Pod, attemptId: string): Promise<CreateAnswer>;
-  /** True when it is gone, or on its way. */
+  /** Returns true when it is gone, or being removed. */
   remove(name: string, options?: { graceSeconds?: number }): Promise<boolean>;
-  /** What the cluster last complained of about a pod that does not start; empty when of nothing. */
+  /** Returns the last complaint of the cluster about a pod that does not start. Empty if there is none. */
   complaint(name: string): Promise<string>;
 };
 
-/** `pods "x" is forbidden: exceeded quota: …` */
+/** Matches `pods "x" is forbidden: exceeded quota: …`. */
 const QUOTA = /exceeded quota/i;
 
 export function createPodRequests(api: ApiClient, namespace: string): PodRequests {
   const pods = `/api/v1/namespaces/${namespace}/pods`;
 
-  /** The name derives from the attempt: a pod of that name is the one that an earlier call has made. */
+  /** The name derives from the attempt, so an earlier call has created the pod with that name. */
   async function isOwn(name: string, attemptId: string): Promise<boolean> {
     const found = await api.get<V1Pod>(`${pods}/${name}`);
     return identityOf(found.metadata?.annotations)?.attemptId === attemptId;
@@ -82,7 +82,7 @@ export function answerOf(error: ApiError, namespace: string): NotCreated {
     return { kind: 'later', wait: { reason: 'pod_refused', detail: message }, afterMs };
   }
   if (status >= 500) return { kind: 'later', wait: { reason: 'cluster_unreachable', detail: message }, afterMs };
-  // A conflict that is none of names: two writers met, as it happens with quotas.
+  // A conflict that is not about names: two writers collided, as happens with quotas.
   if (status === 409 && error.reason !== 'AlreadyExists') {
     return { kind: 'later', wait: { reason: 'pod_refused', detail: message }, afterMs };
   }

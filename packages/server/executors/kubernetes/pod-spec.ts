@@ -1,8 +1,8 @@
 /**
- * The pod of an attempt. Pure: what goes in is written down in types, and the same goes out for the same.
+ * Builds the pod of an attempt. Pure: its types list all inputs, and equal inputs give equal pods.
  *
- * What wins, strongest first: what the platform insists on, `executor_config["pod_override"]` of the task, `execution` and
- * `resources` of the task, `executor.defaults.*`.
+ * The order of precedence, strongest first: what the platform requires, `executor_config["pod_override"]` of the task,
+ * `execution` and `resources` of the task, `executor.defaults.*`.
  */
 import type { V1Container, V1EnvVar, V1Pod, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
 import type { TaskExecution, TaskResources } from '@svc/spec/project/pod-settings.ts';
@@ -16,7 +16,7 @@ export type PodSettings = {
   namespace: string;
   installation: string;
   serviceAccount: string;
-  /** Config map with the authority of the control plane's certificate; empty: no TLS. */
+  /** The config map with the authority of the control plane's certificate. Empty: no TLS. */
   caConfigMap: string;
   secret: { name: string; mountPath: string };
   runAsNonRoot: boolean;
@@ -24,7 +24,7 @@ export type PodSettings = {
   resources: { cpu: string; memory: string };
   gpuResource: string;
   terminationGraceSeconds: number;
-  /** Variables the operator sets for every task. */
+  /** Variables that the operator sets for every task. */
   task: TaskSettings;
 };
 
@@ -32,10 +32,10 @@ export type PodInput = {
   identity: PodIdentity;
   /** As users know it. */
   runId: string;
-  /** Id of the process that makes it. */
+  /** The id of the process that creates it. */
   owner: string;
   image: string;
-  /** Built for the DAG, with its packages in it. */
+  /** True when the image was built for the DAG and contains its packages. */
   isOwnImage: boolean;
   settings: PodSettings;
   /** `host:port` of the control plane, as pods reach it. */
@@ -44,19 +44,19 @@ export type PodInput = {
   credential: { kind: 'token'; token: string } | { kind: 'exchange'; audience: string; expirationSeconds: number };
   resources: TaskResources;
   execution: TaskExecution;
-  /** What the author laid over it, checked already (spec/project/pod-override.ts). */
+  /** The author's override, checked already (spec/project/pod-override.ts). */
   override: V1Pod | undefined;
-  /** Name of the claim with the files of the run; undefined without staging. */
+  /** The name of the claim with the files of the run. Undefined without staging. */
   stagingClaim: string | undefined;
 };
 
-/** The user of the shipped images. The group owns volumes, so that it may write to them. */
+/** The user of the shipped images. The group owns volumes, so that the user may write to them. */
 export const TASK_GROUP = 10_001;
 export const STAGING_PATH = '/staging';
 const CA_FOLDER = '/etc/svc/ca';
 const TOKEN_FOLDER = '/var/run/secrets/svc.dev';
 const TOKEN_FILE = 'token';
-/** For stores that know tasks by a token of their pod: who they are, and of no use anywhere else, the cluster included. */
+/** A pod token for secret stores that identify tasks by it. No other service accepts it, including the cluster. */
 const STORE_TOKEN = { folder: '/var/run/secrets/svc-secrets', audience: 'svc-secrets', expirationSeconds: 3_600 };
 
 export function buildPod(input: PodInput): V1Pod {
@@ -148,7 +148,7 @@ function containerOf(input: PodInput, volumes: readonly Mounted[]): V1Container 
   return {
     name: TASK_CONTAINER,
     image: input.image,
-    // A digest is the same for ever; a tag may have moved.
+    // A digest always names the same image. A tag may have moved.
     imagePullPolicy: input.image.includes('@sha256:') ? 'IfNotPresent' : 'Always',
     args: ['run'],
     env,
@@ -158,7 +158,7 @@ function containerOf(input: PodInput, volumes: readonly Mounted[]): V1Container 
   };
 }
 
-/** As request and limit, so that what a task was promised is also what it may take. */
+/** Sets requests and limits to the same amounts, so that a task may use exactly what was reserved. */
 function resourcesOf({ resources, settings }: PodInput): NonNullable<V1Container['resources']> {
   const amounts: Record<string, string> = {
     ...(settings.resources.cpu !== '' && { cpu: settings.resources.cpu }),
@@ -172,7 +172,7 @@ function resourcesOf({ resources, settings }: PodInput): NonNullable<V1Container
   return Object.keys(amounts).length === 0 ? {} : { requests: amounts, limits: { ...amounts } };
 }
 
-/** What no author decides, whatever was merged before. */
+/** Sets what no author may change, after all merges. */
 function insist(
   pod: V1Pod,
   own: {
@@ -184,7 +184,8 @@ function insist(
   },
 ): V1Pod {
   const { settings } = own;
-  // The name of the pod is the name of its host: the attempt runs where it was first started (engine/sql/attempts.ts).
+  // The name of the pod must be its host name, because a start is answered only to its own host
+  // (engine/sql/attempts.ts).
   const {
     hostname: _hostname,
     subdomain: _subdomain,

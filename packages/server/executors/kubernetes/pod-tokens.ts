@@ -1,6 +1,6 @@
 /**
- * Which pod presents a token. What can be seen without asking anybody is looked at first; then the API server is asked whether
- * the token is genuine and meant for us (TokenReview), and whether the pod is the one we made.
+ * Finds the pod that presents a token. It first checks what it can see without a request. Then the API server confirms
+ * that the token is genuine and for this service (TokenReview), and that this installation created the pod.
  */
 import type { V1Pod, V1TokenReview } from '@kubernetes/client-node';
 import type { ReviewPod, ReviewedPod } from '../../agents/pod-exchange.ts';
@@ -11,10 +11,10 @@ import { LABEL, identityOf, podName } from './pod-names.ts';
 import { scopeOf, warmWorkerOf, workerPodName } from './warm/worker-identity.ts';
 
 export const AUDIENCE = 'svc-agent';
-/** The shortest that Kubernetes allows. */
+/** The shortest lifetime that Kubernetes allows. */
 export const TOKEN_SECONDS = 600;
 
-/** Reviews at the same time: a flood of tokens must not become one at the API server. */
+/** Simultaneous reviews. A flood of tokens must not become a flood at the API server. */
 const AT_ONCE = 16;
 const MAX_TOKEN = 8_192;
 const NEW_POD_MS = 12 * 60 * 60_000;
@@ -47,14 +47,14 @@ export function createPodReview(input: { api: ApiClient; namespace: string; inst
     return { name, uid, of: await madeFor(name, uid) };
   }
 
-  /** Asked of the cluster: the pod may have been made by another process a moment ago. */
+  /** Asks the cluster, because another process may have created the pod a moment ago. */
   async function madeFor(name: string, uid: string): Promise<ReviewedPod['of']> {
     const { metadata } = await api.get<V1Pod>(`/api/v1/namespaces/${namespace}/pods/${name}`);
     const identity = identityOf(metadata?.annotations);
     const isOurs = metadata?.labels?.[LABEL.installation] === installation && metadata.uid === uid;
     const worker = warmWorkerOf(metadata?.annotations);
     if (worker && isOurs && workerPodName(worker.workerId) === name) {
-      // Its token is renewed for as long as the pod lives; what was exchanged is remembered for a day.
+      // Its token is renewed for as long as the pod lives, but exchanges are remembered for only one day.
       const age = Date.now() - Date.parse(String(metadata?.creationTimestamp));
       if (!(age < NEW_POD_MS)) throw denied('a worker exchanges its token when its pod is new');
       return { kind: 'worker', workerId: worker.workerId, scope: scopeOf(worker) };
@@ -80,7 +80,7 @@ export function createPodReview(input: { api: ApiClient; namespace: string; inst
   };
 }
 
-/** Read, not verified: what is not even meant for us costs the cluster nothing. */
+/** Reads the token without verifying it, so that a token for another service causes no request to the cluster. */
 function couldBeOne(token: string, namespace: string): boolean {
   if (token.length > MAX_TOKEN) return false;
   try {

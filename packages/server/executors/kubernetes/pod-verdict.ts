@@ -1,10 +1,10 @@
 /**
  * What the state of a pod means for its attempt. Pure.
  *
- *   waiting    it is on its way; `wait` says what holds it up, when something does
- *   unable     it will not start as it is: somebody has to change something, or time has to pass
- *   running    its container runs, whatever the agent in it says
- *   ended      its container is over, or never will be any more
+ *   waiting    it has not started yet; `wait` says why, if there is a reason
+ *   unable     it cannot start as it is: a person has to change something, or time has to pass
+ *   running    its container runs, whatever the agent in it reports
+ *   ended      its container has ended, or will never start
  */
 import type { V1ContainerStatus, V1PodCondition } from '@kubernetes/client-node';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
@@ -20,10 +20,10 @@ export type PodVerdict =
   | { kind: 'running' }
   | { kind: 'ended'; failure: PodFailure };
 
-/** The one container of ours; others may be an author's sidecars. */
+/** The name of our container. Others may be an author's sidecars. */
 export const TASK_CONTAINER = 'task';
 
-/** What the kubelet says of a container that it could not make; each needs a person, or at least another try. */
+/** Reasons of the kubelet for containers that it could not create. Each needs a person, or at least another try. */
 const UNABLE: Readonly<Record<string, FailureCause>> = {
   ImagePullBackOff: 'image_unavailable',
   ErrImageNeverPull: 'image_unavailable',
@@ -35,7 +35,7 @@ const UNABLE: Readonly<Record<string, FailureCause>> = {
   CrashLoopBackOff: 'container_not_started',
 };
 
-/** Why somebody ended the pod (condition DisruptionTarget). */
+/** Why the cluster ended the pod (condition DisruptionTarget). */
 const DISRUPTIONS: Readonly<Record<string, FailureCause>> = {
   PreemptionByScheduler: 'pod_preempted',
   DeletionByTaintManager: 'node_lost',
@@ -89,7 +89,7 @@ function judgeEnd(pod: SeenPod, container: V1ContainerStatus, terminated: Termin
     const limit = pod.memoryLimit === undefined ? '' : `, its limit is ${pod.memoryLimit}`;
     return { kind: 'ended', failure: { cause: 'out_of_memory', text: `the container ran out of memory${limit}` } };
   }
-  // The program could not even be executed: nothing of the author's has run.
+  // The program could not be executed, so none of the author's code has run.
   if (reason === 'StartError' || reason === 'ContainerCannotRun') {
     return { kind: 'unable', failure: { cause: 'container_not_started', text: sentence(reason, message) } };
   }
@@ -103,7 +103,7 @@ function judgeEnd(pod: SeenPod, container: V1ContainerStatus, terminated: Termin
   return { kind: 'ended', failure: { cause: 'agent_lost', text } };
 }
 
-/** Of a pod that ended as a whole. */
+/** The failure of a pod that ended as a whole. */
 function podFailure(pod: SeenPod): PodFailure {
   const { reason = '', message = '' } = pod.status;
   const disruption = disruptionOf(pod);
@@ -131,7 +131,7 @@ function podFailure(pod: SeenPod): PodFailure {
   }
 }
 
-/** Why the pod is being ended by the cluster, when that is known: the agent in it only knows that it was asked to stop. */
+/** Why the cluster is ending the pod, if known. The agent in it only knows that it was asked to stop. */
 function disruptionOf({ status }: SeenPod): PodFailure | undefined {
   const condition = conditionOf(status.conditions, 'DisruptionTarget');
   if (condition?.status !== 'True') return undefined;
@@ -139,7 +139,7 @@ function disruptionOf({ status }: SeenPod): PodFailure | undefined {
   return { cause, text: sentence(condition.reason ?? '', condition.message ?? '') };
 }
 
-/** The same, for a pod whose agent says that it was stopped: the kubelet stops it before it says why. */
+/** Does the same for a pod whose agent reports that it was stopped. The kubelet stops a pod before it reports why. */
 export function whyStopped(pod: SeenPod, now = Date.now()): PodFailure | undefined {
   const { deadlineSeconds, status } = pod;
   const runsSince = Date.parse(String(status.startTime));
@@ -149,11 +149,12 @@ export function whyStopped(pod: SeenPod, now = Date.now()): PodFailure | undefin
   return disruptionOf(pod) ?? (pod.deletedAt === undefined ? undefined : DELETED);
 }
 
-/** For a pod that runs as far as the cluster knows, and of whose agent nothing was heard for very long. */
+/** For a pod that runs according to the cluster, but whose agent was silent for a long time. */
 export function whySilent(pod: SeenPod): PodFailure | undefined {
   const { status, nodeName } = pod;
   const container = status.containerStatuses?.find(({ name }) => name === TASK_CONTAINER);
-  // Said by the cluster of the pods of a node that it hears nothing of either, about which the node itself said otherwise.
+  // The cluster marks the pods of an unreachable node as not ready, although the node itself had reported its
+  // containers as ready.
   const isUnheard = container?.ready === true && conditionOf(status.conditions, 'Ready')?.status === 'False';
   return (
     disruptionOf(pod) ??

@@ -1,9 +1,9 @@
 /**
- * What is known of our pods: one list, and then a stream of changes for all of them.
+ * What is known about our pods: one list, and then a stream of changes for all of them.
  *
- *   list ──▶ watch from its resourceVersion ──▶ the stream ends: watch again from the last one seen (bookmarks move it on)
+ *   list ──▶ watch from its resourceVersion ──▶ the stream ends: watch again from the last version (bookmarks advance it)
  *     ▲                    │
- *     └── 410: too old ◀───┘    whatever was missed is found by comparing the new list with what was known
+ *     └── 410: too old ◀───┘    missed changes are found by comparing the new list with the known pods
  */
 import type { V1Pod } from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,7 +11,7 @@ import { createBackoff } from '@svc/spec/backoff.ts';
 import { hasStatus } from './api-client.ts';
 import type { ApiClient, WatchEvent } from './api-client.ts';
 
-/** A pod without what nobody here looks at: a thousand of them take a few megabytes. */
+/** A pod without the fields that no code here reads: a thousand of them take a few megabytes. */
 export type SeenPod = {
   name: string;
   uid: string;
@@ -21,7 +21,7 @@ export type SeenPod = {
   labels: Readonly<Record<string, string>>;
   annotations: Readonly<Record<string, string>>;
   nodeName: string | undefined;
-  /** As it was asked for. */
+  /** As it was requested. */
   image: string | undefined;
   memoryLimit: string | undefined;
   deadlineSeconds: number | undefined;
@@ -29,7 +29,7 @@ export type SeenPod = {
 };
 
 export type PodWatch = {
-  /** After the first list. */
+  /** True after the first list. */
   hasSynced(): boolean;
   get(name: string): SeenPod | undefined;
   all(): IterableIterator<SeenPod>;
@@ -40,7 +40,10 @@ export type PodWatch = {
 type Log = { warn(details: object, message: string): void; info(details: object, message: string): void };
 
 const PAUSES = { firstMs: 200, longestMs: 10_000, spread: true };
-/** The server ends a stream after so long; bookmarks come about once a minute, so silence beyond it is a dead connection. */
+/**
+ * The server ends a stream after this time. Bookmarks come about once a minute, so a longer silence means a dead
+ * connection.
+ */
 const STREAM_SECONDS = 290;
 const SILENCE_MS = 90_000;
 const PAGE = 500;
@@ -52,7 +55,7 @@ export function createPodWatch(input: {
   onChange: (pod: SeenPod) => void;
   onGone: (pod: SeenPod) => void;
   onSynced: () => void;
-  /** Undefined again when it works: for whoever asks why nothing starts. */
+  /** Called with undefined when the watch works again. The message explains why nothing starts. */
   onTrouble: (message: string | undefined) => void;
   log: Log;
 }): PodWatch {
@@ -73,7 +76,7 @@ export function createPodWatch(input: {
       next = page.metadata?.continue ?? '';
       if (next === '') break;
     }
-    // What went away while nobody looked, and a pod of the same name that is another one.
+    // Pods that were deleted since the last list, or replaced by another pod of the same name.
     for (const [name, known] of pods) if (found.get(name)?.uid !== known.uid) forget(known);
     for (const pod of found.values()) learn(pod);
     return resourceVersion;
@@ -90,7 +93,7 @@ export function createPodWatch(input: {
     input.onGone(pod);
   }
 
-  /** Until the stream ends; answers with where to go on, or throws. */
+  /** Follows the stream until it ends. Returns the version to continue from, or rejects. */
   async function follow(from: string): Promise<string> {
     let seen = from;
     let expired: unknown;
@@ -99,7 +102,7 @@ export function createPodWatch(input: {
         expired = object;
         return;
       }
-      // A bookmark has nothing of a pod but the version, not even a list of containers.
+      // A bookmark has only the version of a pod, not even a list of containers.
       seen = (object as V1Pod).metadata?.resourceVersion || seen;
       if (type === 'BOOKMARK') return;
       const pod = trimmed(object as V1Pod);
@@ -134,13 +137,13 @@ export function createPodWatch(input: {
       } catch (error) {
         if (closing.signal.aborted) return;
         if (error instanceof WatchExpired || hasStatus(error, 410)) {
-          from = ''; // too old to go on from: everything anew
+          from = ''; // too old to continue from: list all pods again
           continue;
         }
         const message = (error as Error).message;
         log.warn({ err: error }, 'kubernetes: the pods cannot be watched: tried again');
         input.onTrouble(`the API server cannot be reached: ${message}`);
-        from = ''; // cheap, and finds what the broken stream had not told
+        from = ''; // cheap, and finds what the broken stream had not reported
         await sleep(pauses.next(), undefined, { signal: closing.signal }).catch(() => {});
       }
     }
@@ -155,12 +158,12 @@ export function createPodWatch(input: {
   };
 }
 
-/** As it is sent; the client library has another name for `continue`. */
+/** The list as it is sent. The client library has another name for `continue`. */
 type PodList = { items: V1Pod[]; metadata?: { continue?: string; resourceVersion?: string } };
 
 class WatchExpired extends Error {}
 
-/** The API writes them as text, whatever the types say. */
+/** The API writes moments as text, although its types say Date. */
 const text = (moment: unknown): string | undefined => (moment === undefined ? undefined : String(moment));
 
 function trimmed({ metadata, spec, status }: V1Pod): SeenPod {

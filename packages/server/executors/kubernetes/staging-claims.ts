@@ -1,9 +1,9 @@
 /**
- * A claim for each run that stages files: made before its first pod, removed when the run needs it no more
- * (staging-sweep.ts), made again when it is cleared after that.
+ * A volume claim for each run that stages files. It is created before the first pod, removed when the run no longer
+ * needs it (staging-sweep.ts), and created again if the run is cleared after that.
  *
- * Every pod that is to use a claim first writes to it (`svc.dev/staging-used-at`). So whoever decided before to remove it,
- * by what the run was then, is refused: it names the resource version that it saw.
+ * Before each pod that uses a claim, a write updates the claim (`svc.dev/staging-used-at`). A process that has decided
+ * earlier to remove it is then refused, because its request names the resource version that it saw.
  */
 import type { V1PersistentVolumeClaim } from '@kubernetes/client-node';
 import { nowIso } from '@svc/spec/clock.ts';
@@ -19,7 +19,7 @@ import { answerOf, unreachable } from './pod-requests.ts';
 import type { NotCreated } from './pod-requests.ts';
 
 export type StagingSettings = {
-  /** `executor.defaults.staging.*`; size and class stand in for what a DAG does not say, empty when there is none. */
+  /** `executor.defaults.staging.*`. Size and class apply when a DAG sets none; empty: no default. */
   accessMode: string;
   size: string;
   storageClass: string;
@@ -35,7 +35,7 @@ export type StagingRun = RunKey & { dagId: string; runId: string };
 export type ClaimAnswer = { kind: 'ready'; name: string } | NotCreated;
 
 export type StagingClaims = StagingSweep & {
-  /** Before each pod of the run. */
+  /** Called before each pod of the run. */
   ensure(run: StagingRun, staging: StagingFacts): Promise<ClaimAnswer>;
 };
 
@@ -50,7 +50,7 @@ const prefixOf = (installation: string): string => `svc-staging-${installation.s
 
 export const claimName = (installation: string, run: number): string => `${prefixOf(installation)}${run}`;
 
-/** Undefined: neither the DAG nor the operator has said how large, and the cluster wants to know. */
+/** Returns undefined when neither the DAG nor the operator has set a size, which the cluster requires. */
 export function buildClaim(input: {
   run: StagingRun;
   staging: StagingFacts;
@@ -80,18 +80,18 @@ export function buildClaim(input: {
     spec: {
       accessModes: [settings.accessMode],
       resources: { requests: { storage } },
-      // Without one the cluster takes its default; an empty one would ask for none.
+      // Without a class the cluster takes its default. An empty text would mean no class.
       ...(storageClassName && { storageClassName }),
     },
   };
 }
 
-/** As it is sent; the client library has another name for `continue`. */
+/** The list as it is sent. The client library has another name for `continue`. */
 type ClaimList = { items: V1PersistentVolumeClaim[]; metadata?: { continue?: string } };
 
 type SeenClaim = RunKey & { name: string; uid: string; resourceVersion: string };
 
-/** Undefined: none of ours, whatever its labels say, or on its way out. */
+/** Returns undefined when the claim is not ours, whatever its labels say, or is being deleted. */
 export function seenClaim(claim: V1PersistentVolumeClaim, installation: string): SeenClaim | undefined {
   const { name = '', uid = '', resourceVersion = '', labels = {}, deletionTimestamp } = claim.metadata ?? {};
   const prefix = prefixOf(installation);
@@ -112,7 +112,7 @@ export function createStagingClaims(input: {
   const { api, namespace, installation, settings, findRunEnds, log } = input;
   const claims = `/api/v1/namespaces/${namespace}/persistentvolumeclaims`;
 
-  /** Undefined: it is not there. */
+  /** Returns undefined when it does not exist. */
   async function use(name: string): Promise<ClaimAnswer | undefined> {
     try {
       const touched = { metadata: { annotations: { [USED_AT]: nowIso() } } };
@@ -132,7 +132,7 @@ export function createStagingClaims(input: {
       return { kind: 'ready', name };
     } catch (error) {
       if (!hasStatus(error, 409)) return refusal(error, namespace);
-      // Another pod of the run was faster.
+      // Another pod of the run has created it.
       return (await use(name)) ?? refusal(error, namespace);
     }
   }
@@ -155,7 +155,7 @@ export function createStagingClaims(input: {
       await api.delete(`${claims}/${name}`, { preconditions: { uid, resourceVersion } });
       return true;
     } catch (error) {
-      // Another scheduler was faster; or it is used again, or was just bound: looked at the next time.
+      // Another scheduler has removed it, or it is used again, or was just bound. The next sweep checks it again.
       if (hasStatus(error, 404, 409)) return false;
       throw error;
     }
@@ -176,7 +176,7 @@ export function createStagingClaims(input: {
 const NO_SIZE =
   'the DAG stages files and does not say how much: set staging.size in its svc.yaml, or executor.defaults.staging.size for all DAGs';
 
-/** As of a pod that is refused; what passes by itself is a wait for the volume. */
+/** Handles a refusal like that of a pod. A temporary one is a wait for the volume. */
 function refusal(error: unknown, namespace: string): ClaimAnswer {
   const answer = error instanceof ApiError ? answerOf(error, namespace) : unreachable(error);
   if (answer.kind === 'later' && answer.wait.reason === 'pod_refused') {

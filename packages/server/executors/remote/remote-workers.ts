@@ -1,6 +1,7 @@
 /**
- * The remote workers whose streams this process holds. A worker is adopted by whoever gets its stream; who it is was signed when
- * it joined. Its row (db/workers) is written every two seconds, and the answer says what people want of it.
+ * The remote workers whose streams this process has. The process that gets the stream of a worker adopts it; its
+ * identity was signed when it joined. Its row (db/workers) is written every two seconds, and the answer contains
+ * requests of people.
  *
  *   adopted ─▶ connected ─▶ stream breaks ─▶ comes back here, or to another process, which owns the row from then on
  *                  │                    └─▶ away for longer than a lease: lost. What it ran was silent for as long
@@ -28,14 +29,14 @@ export type RemoteWorker = {
   readonly slots: number;
   announced: AnnouncedWorker | undefined;
   hostname: string;
-  /** Makes its row ours. */
+  /** Makes this process the owner of its row. */
   readonly record: () => Promise<void>;
-  /** When something it runs was last heard of. */
+  /** When one of its attempts last had a heartbeat. */
   heardAt: number;
-  /** Since when there is no stream. */
+  /** Since when it has no stream. */
   awaySince: number | undefined;
   served: number;
-  /** Why it takes no more; empty: it does. */
+  /** Why it takes no more attempts; empty while it does. */
   draining: string;
 };
 
@@ -44,19 +45,19 @@ export type RemoteWorkersOptions = {
   processId: string;
   service: Pick<AgentService, 'workers' | 'observe'>;
   given: WorkerAttempts;
-  /** Silent for so long: whatever it ran is others' by then. */
+  /** After this silence, other workers have its attempts. */
   leaseMs: number;
-  /** Of svc, here. */
+  /** The version of svc of this process. */
   version: string;
   mayRun: (next: NextInstance) => boolean;
-  /** There may be room. */
+  /** Called when there may be room. */
   onRoom: () => void;
   log: AgentLog;
 };
 
 export type RemoteWorkers = {
   all(): readonly RemoteWorker[];
-  /** Those that take attempts right now, with how many. */
+  /** Returns the workers that take attempts now, and how many. */
   withRoom(): readonly { worker: RemoteWorker; free: number }[];
   start(): void;
   close(): Promise<void>;
@@ -159,7 +160,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     given.add(worker.id, { announced: worker.announced, hostname: () => worker.name });
   }
 
-  /** Nobody else is told: whatever it still runs ends by itself, or was silent for a lease. */
+  /** Forgets the worker without a report: its attempts end on their own, or were silent for a lease. */
   function forget(worker: RemoteWorker): void {
     workers.delete(worker.id);
     worker.announced?.dismiss();
@@ -169,7 +170,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   function signOf(worker: RemoteWorker): WorkerSign {
     const now = running(worker);
     const signed = { id: worker.id, running: now, attemptsServed: worker.served };
-    // One that is drained has closed its stream, and runs on.
+    // A drained worker has closed its stream and finishes its attempts.
     if (worker.draining !== '') return { ...signed, state: 'draining' };
     return { ...signed, state: worker.awaySince !== undefined ? 'lost' : now > 0 ? 'busy' : 'idle' };
   }
@@ -195,7 +196,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     if (worker.draining !== '') return;
     worker.draining = why;
     log.info({ worker: worker.id, name: worker.name, why }, 'a remote worker is drained');
-    tellDrain(worker); // told again when its stream comes back
+    tellDrain(worker); // sent again when its stream is back
   }
 
   const end = (worker: RemoteWorker, state: 'gone' | 'lost', why: string): Promise<void> =>
@@ -210,13 +211,13 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       if (workers.get(worker.id) !== worker) continue;
       const order = orders.get(worker.id);
       if (!order) {
-        if (worker.awaySince !== undefined) forget(worker); // another process holds its stream
-        else await worker.record(); // it had been elsewhere, and is back
+        if (worker.awaySince !== undefined) forget(worker); // another process has its stream
+        else await worker.record(); // it was connected elsewhere, and is back
         continue;
       }
       heed(worker, order);
       if (worker.awaySince === undefined) continue;
-      // One that was told to leave and ran nothing any more has left.
+      // A drained worker without running attempts has left.
       if (worker.draining !== '' && running(worker) === 0) {
         forget(worker);
         await end(worker, 'gone', worker.draining);
@@ -228,7 +229,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
     }
   }
 
-  /** One at a time. */
+  /** Runs once at a time. */
   function touchSoon(): Promise<void> {
     touching = touching
       .then(touch)

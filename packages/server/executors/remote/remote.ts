@@ -1,6 +1,6 @@
 /**
- * Runs attempts on workers of other hosts. A worker serves queues of one tenant; each queue is a lane of its own, so a full one,
- * or one that nobody serves, holds up nobody else. Which process claims for a worker is decided by its stream: the one that has it.
+ * Runs attempts on workers of other hosts. A worker serves queues of one tenant. Each queue is a lane of its own, so
+ * one that is full or has no workers delays no other. The process that has the stream of a worker claims for it.
  */
 import type { ManagedExecutor } from '../../engine/executor.ts';
 import type { Attempt, AttemptRef, Attempts, Failure } from '../../engine/shared/attempts.ts';
@@ -19,11 +19,11 @@ export type RemoteExecutorOptions = Omit<RemoteWorkersOptions, 'given' | 'onRoom
   credentials: AgentCredentials;
   attempts: Pick<Attempts, 'lost' | 'triggererLost'>;
   routing: Routing;
-  /** Of the listener for agents. */
+  /** True when the listener for agents uses TLS. */
   hasTls: boolean;
 };
 
-/** How many lost workers are remembered, for those who ask why an attempt was silent. */
+/** How many lost workers are remembered, to explain why their attempts were silent. */
 const REMEMBERED = 1_000;
 
 export function createRemoteExecutor(options: RemoteExecutorOptions): ManagedExecutor {
@@ -32,7 +32,7 @@ export function createRemoteExecutor(options: RemoteExecutorOptions): ManagedExe
   const tellCapacity = (): void => listeners.forEach((listener) => listener());
   const given = createWorkerAttempts({ service, credentials, attempts, onRoom: tellCapacity, log });
   const workers = createRemoteWorkers({ ...options, given, onRoom: tellCapacity });
-  /** By attempt: on which worker it was. */
+  /** The worker of each attempt. */
   const ranOn = new Map<string, string>();
   service.joinWith(createJoinSide({ db, credentials, hasTls: options.hasTls, log }));
   service.refuseStagingWith(({ attemptId }) => {
@@ -100,7 +100,7 @@ export function createRemoteExecutor(options: RemoteExecutorOptions): ManagedExe
       return where === undefined ? undefined : { cause: 'agent_lost', text: `nothing was heard of ${where}` };
     },
     onCapacity: (listener) => void listeners.push(listener),
-    // Of the control plane itself: several.ts gives them to another executor, and this one is never alone.
+    // Work of the control plane itself: several.ts gives it to another executor, and the remote one is never alone.
     dispatchCallbacks: refuseOwnWork,
     triggererPer: 'environment',
     dispatchTriggerers: refuseOwnWork,
@@ -121,7 +121,7 @@ function refuseOwnWork(): never {
 const serves = ({ tenantId, queues }: RemoteWorker, task: Pick<Routed, 'tenantId' | 'queue'>): boolean =>
   tenantId === task.tenantId && queues.includes(task.queue);
 
-/** Spread over the workers; undefined: there is no room. */
+/** Picks the worker with the most room, which spreads attempts. Undefined: there is no room. */
 function mostRoom<Room extends { free: number }>(rooms: readonly Room[]): Room | undefined {
   return rooms.filter(({ free }) => free > 0).toSorted((a, b) => b.free - a.free)[0];
 }

@@ -1,12 +1,13 @@
 /**
- * Attempts for workers of other processes. A worker connects to whichever process of the control plane its address leads to,
- * which need not be the one that has claimed what the worker could run. Who has attempts waiting and sees workers of their
- * pool idle elsewhere passes them on; from then on they are the other's.
+ * Passes attempts to workers of other processes. A worker connects to any process of the control plane, which may
+ * differ from the one that has claimed attempts for it. A process with waiting attempts that sees idle workers of their
+ * pool elsewhere passes the attempts on. They then belong to the other process.
  *
- *   there are workers elsewhere ─▶ their processes are asked whether they are there ─▶ who answers is given an attempt
+ *   there are workers elsewhere ─▶ their processes are asked whether they are alive ─▶ each that answers gets an attempt
  *
- * The row of a worker says for a while that it is idle when its process has died, and what that one is given is found by its
- * lease only, a minute later. So is what is lost between an answer and the attempt that follows it.
+ * When a process has died, the rows of its workers still say idle for a while. An attempt that was passed to a dead
+ * process is found only when its lease expires, a minute later. The same holds for messages that are lost after the
+ * answer.
  */
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
@@ -20,7 +21,7 @@ import { poolName } from './worker-records.ts';
 
 /** How processes reach each other. */
 export type Neighbours = {
-  /** The owners of idle workers of this pool, one for each worker. */
+  /** Returns the owners of idle workers of this pool, one entry per worker. */
   findIdle(pool: { tenantId: string; name: string }): Promise<readonly string[]>;
   send(text: string): Promise<void>;
   listen(onText: (text: string) => void): { stop(): Promise<void> };
@@ -37,20 +38,23 @@ const Message = Type.Union([
 type Message = Static<typeof Message>;
 const Understood = Compile(Message);
 
-/** One that is there answers within milliseconds. Who has not is not asked again for a while: all pools would wait for it. */
+/**
+ * A live process answers within milliseconds. One that does not is not asked again for a while, because all pools would
+ * wait for it.
+ */
 const ANSWER_WITHIN_MS = 1_000;
 const SILENT_FOR_MS = 5_000;
 
 export function createPassOn(input: {
   neighbours: Neighbours;
   processId: string;
-  /** One has come from another process. */
+  /** Called with an attempt from another process. */
   onGiven: (identity: OrderedIdentity) => void;
   log: AgentLog;
 }) {
   const { neighbours, processId, onGiven, log } = input;
   const asked = new Map<string, () => void>();
-  /** Until when they are not asked. */
+  /** The processes that are not asked, and until when. */
   const silent = new Map<string, number>();
   const send = (message: Message | { to: string; attempt: OrderedIdentity }): Promise<void> =>
     neighbours.send(JSON.stringify(message));
@@ -91,7 +95,7 @@ export function createPassOn(input: {
   }
 
   return {
-    /** As many of those that wait as there are idle workers elsewhere; the oldest first. */
+    /** Passes on the oldest waiting attempts, as many as there are idle workers elsewhere. */
     async pass(pool: Pool): Promise<void> {
       if (pool.waiting.length === 0) return;
       const { tenantId } = pool.identity;

@@ -1,12 +1,12 @@
 /**
- * How many warm workers each pool of a tenant should have. Pure.
+ * Computes how many warm workers each pool of a tenant should have. Pure.
  *
  *   need     what its attempts need now: those that run, and those that wait
- *   wanted   the same, and `minIdle` ready beside them
+ *   wanted   the need plus `minIdle` ready workers
  *
- * A version has at most `maxSize` workers, a tenant at most `cap`. What is scarce is shared so that nobody gets more while
- * somebody with less still needs one: between the versions of the tenant first, then between the pools of a version. Needs come
- * before readiness. A pool that has more than its share gives back, idle workers first, when another is short.
+ * A version has at most `maxSize` workers, a tenant at most `cap`. Workers are shared max-min fairly: first between the
+ * versions of the tenant, then between the pools of a version. Needs come before readiness. A pool with more than its
+ * share gives workers back when another is short, idle ones first.
  */
 
 export type PoolState = {
@@ -16,34 +16,37 @@ export type PoolState = {
   waiting: number;
   busy: number;
   idle: number;
-  /** Made, and not connected yet. */
+  /** Workers that were created but are not connected yet. */
   starting: number;
   draining: number;
-  /** At another process of the control plane, or on their way to one: they count, and are nobody's here to order about. */
+  /**
+   * Workers that are connected to another process, or on their way to one. They count, but this process cannot give
+   * them orders.
+   */
   elsewhere: number;
   minIdle: number;
 };
 
 export type PoolPlan = {
   create: number;
-  /** Idle workers that leave for the sake of other pools. */
+  /** Idle workers that leave in favour of other pools. */
   giveIdle: number;
-  /** Busy ones that leave after their attempt for the same reason. */
+  /** Busy workers that leave after their attempt in favour of other pools. */
   giveBusy: number;
-  /** How many it may have; more of them leave when they are idle for long. */
+  /** How many it may have. Idle workers above this number leave after a while. */
   target: number;
-  /** What keeps those that wait from getting a worker of their own. */
+  /** The limit that keeps waiting attempts from getting workers. */
   limit: 'pool' | 'tenant' | undefined;
 };
 
-/** `amount` shared between demands: nobody gets more than it wants, nor more than another that is still short. */
+/** Shares `amount` max-min fairly between demands. */
 export function shareOut(demands: readonly number[], amount: number): number[] {
   const shares = demands.map(() => 0);
   const order = demands.map((_demand, index) => index).sort((a, b) => (demands[a] ?? 0) - (demands[b] ?? 0));
   let left = Math.max(0, amount);
   for (const [position, index] of order.entries()) {
     const fair = Math.floor(left / (order.length - position));
-    // What cannot be divided goes to those with the most left to want, which come last.
+    // The remainder goes to the demands with the most left, which come last.
     shares[index] = Math.min(demands[index] ?? 0, fair);
     left -= shares[index];
   }
@@ -80,7 +83,7 @@ export function planTenant(pools: readonly PoolState[], limits: Limits): Readonl
   return plans;
 }
 
-/** What each pool may have of what it asks for, beside what it has got already. */
+/** Returns what each pool gets of its request, in addition to what it has. */
 function shareAmong(
   versions: readonly (readonly PoolState[])[],
   ask: (pool: PoolState) => number,
@@ -109,7 +112,7 @@ function limitOf(
   return sum(ofVersion.map(({ key }) => needs.get(key) ?? 0)) >= maxSize ? 'pool' : 'tenant';
 }
 
-/** No more are made than there is room for, now; whoever has more than its share makes room for the others. */
+/** Limits the new workers to the room there is now. Pools above their share make room for the others. */
 function fit(pools: readonly PoolState[], plans: ReadonlyMap<string, PoolPlan>, most: number): void {
   const creates = pools.map(({ key }) => plans.get(key)?.create ?? 0);
   const room = Math.max(0, most - sum(pools.map(held)));

@@ -1,4 +1,4 @@
-/** A pool of warm workers, as this process sees it; and what its attempts wait for, in words. */
+/** A pool of warm workers, as this process sees it, and the reasons why its attempts wait. */
 import type { Attempts } from '../../../engine/shared/attempts.ts';
 import type { OrderedIdentity } from '../../worker-attempts.ts';
 import { createPassingRefusals } from '../passing-refusals.ts';
@@ -19,7 +19,7 @@ export type WarmSettings = {
   maxPodsPerTenant: number;
 };
 
-/** `wait`: what people were told last. */
+/** `wait`: the last reported reason. */
 export type WaitingAttempt = { identity: OrderedIdentity; since: number; wait: string };
 
 export type Pool = {
@@ -29,16 +29,16 @@ export type Pool = {
   readonly task: ShapedTask['task'];
   waiting: WaitingAttempt[];
   minIdle: number;
-  /** Nobody will start a run of this version again. */
+  /** True when no run of this version will start again. */
   isUnused: boolean;
-  /** Starts in a row that failed, and when the next may be made. */
+  /** Consecutive starts that failed, and when the next may be made. */
   failures: number;
   retryAt: number;
-  /** To make its pods. */
+  /** Refusals of the cluster to create its pods. */
   readonly refusals: PassingRefusals;
-  /** What holds up its pods. */
+  /** Why its pods cannot start. */
   trouble: PodWait | undefined;
-  /** The agents of its image are too old. */
+  /** True when the agents of its image are too old. */
   isCold: boolean;
   plan: PoolPlan | undefined;
 };
@@ -61,7 +61,7 @@ export function newPool(identity: PoolIdentity, task: ShapedTask['task']): Pool 
   };
 }
 
-/** What an attempt of the pool waits for that got no worker. */
+/** The reason why an attempt of the pool without a worker waits. */
 function waitOf({ plan, trouble }: Pool, { maxPoolSize, maxPodsPerTenant }: WarmSettings): PodWait {
   if (trouble) return trouble;
   if (plan?.limit === 'tenant') {
@@ -72,17 +72,17 @@ function waitOf({ plan, trouble }: Pool, { maxPoolSize, maxPodsPerTenant }: Warm
   return { reason: 'pod_waits', detail: 'a warm worker is being started for it' };
 }
 
-/** After so long people are told what an attempt waits for. */
+/** The reason is reported after an attempt has waited for this time. */
 const TELL_AFTER_MS = 2_000;
 
-/** For people: what each of them waits for, when it is more than a moment. */
+/** Reports to people why attempts wait, when it takes more than a moment. */
 export function tellWaits(pools: readonly Pool[], settings: WarmSettings, note: Attempts['noteWait']): void {
   for (const pool of pools) {
     const wait = waitOf(pool, settings);
     for (const one of pool.waiting) {
       if (Date.now() - one.since < TELL_AFTER_MS || one.wait === wait.detail) continue;
       one.wait = wait.detail;
-      note(one.identity, wait).catch(() => {}); // told again when it changes
+      note(one.identity, wait).catch(() => {}); // reported again when it changes
     }
   }
 }

@@ -1,28 +1,28 @@
 /**
- * Which DAG versions are to have workers ready, and which nobody uses any more. A current version of a DAG that is not paused
- * has as many idle workers as its author asks for (`execution.warmth.min_idle`), or as `execution.min_idle_workers` says.
+ * Decides which DAG versions have ready workers, and which are unused. The current version of an unpaused DAG has as
+ * many idle workers as its author asks for (`execution.warmth.min_idle`), or else `execution.min_idle_workers`.
  */
 import type { VersionRef } from '../../../engine/shared/dag-graphs.ts';
 import { versionKey } from '../../../engine/shared/dag-graphs.ts';
 import type { TaskShapes } from './task-shapes.ts';
 import type { WarmPools } from './warm-pools.ts';
 
-/** `isCurrent`: of a DAG that is not paused. The others have unfinished runs. */
+/** `isCurrent`: the current version of an unpaused DAG. The others have unfinished runs. */
 export type UsedVersion = VersionRef & { isCurrent: boolean };
 
-/** What is read about versions of which nothing is known yet, in one look. */
+/** Unknown versions that are read per call. */
 const READ_AT_ONCE = 100;
 const KEPT = 100_000;
 
 export function createReadyVersions(input: {
-  /** Current versions, and those of these that have unfinished runs. */
+  /** Returns current versions, and those of `others` that have unfinished runs. */
   findUsed: (others: readonly VersionRef[]) => Promise<readonly UsedVersion[]>;
   shapes: TaskShapes;
   pools: Pick<WarmPools, 'pools' | 'want' | 'plan'>;
   minIdle: number;
 }): () => Promise<void> {
   const { shapes, pools } = input;
-  /** By version: the author's word, undefined when there is none. */
+  /** The author's setting by version, undefined when there is none. */
   const asked = new Map<string, number | undefined>();
 
   async function wantedOf(ref: VersionRef): Promise<number> {
@@ -40,7 +40,7 @@ export function createReadyVersions(input: {
     const inUse = new Set(used.map(versionKey));
     for (const pool of known) {
       pool.isUnused = !inUse.has(versionKey(pool.identity));
-      pool.minIdle = 0; // said again below
+      pool.minIdle = 0; // set again below
     }
     let unread = READ_AT_ONCE;
     for (const version of used) {

@@ -1,4 +1,4 @@
-/** Which pool each task of a version belongs to: worked out once for a version, and kept while it is used. */
+/** The pool of each task of a version: computed once per version, and cached while the version is used. */
 import { versionKey } from '../../../engine/shared/dag-graphs.ts';
 import type { VersionRef } from '../../../engine/shared/dag-graphs.ts';
 import { createLoadCache } from '../../../engine/shared/load-cache.ts';
@@ -12,15 +12,15 @@ type VersionShapes = {
   facts: VersionPodFacts;
   /** Tasks that may run in warm workers. */
   tasks: ReadonlyMap<string, ShapedTask>;
-  /** The shape of most of them: what is kept ready. Undefined: none may be warm. */
+  /** The shape of most tasks, of which workers are kept ready. Undefined: no task may be warm. */
   main: ShapedTask | undefined;
-  /** What the author asks to have ready; undefined: nothing was said. */
+  /** The number of ready workers that the author asks for. Undefined: not set. */
   minIdle: number | undefined;
 };
 
 export type TaskShapes = {
   get(ref: VersionRef): Promise<VersionShapes | undefined>;
-  /** When it is known already. */
+  /** Returns the shapes only if they are cached. */
   peek(ref: VersionRef): VersionShapes | undefined;
 };
 

@@ -1,10 +1,11 @@
 /**
- * Whether a worker of another version of svc is kept. Agents and control planes of neighbouring minor versions understand each
- * other (docs/warm-pools.md), so that an upgrade finds its workers again and replaces them one by one.
+ * Decides whether a worker of another version of svc is kept. Agents and control planes of neighbouring minor versions
+ * understand each other (docs/warm-pools.md). After an upgrade the control plane therefore finds its workers and
+ * replaces them one by one.
  *
  *   keep     the same minor version, or one apart
- *   drain    newer than that: the control plane was set back. It ends what it runs and takes no more
- *   refuse   older than that, or no version at all: it gets no stream, and leaves when it is idle
+ *   drain    newer than that, because the control plane was downgraded: it finishes its attempts and takes no more
+ *   refuse   older than that, or without a version: it gets no stream, and leaves when it is idle
  */
 type SkewVerdict = 'keep' | 'drain' | 'refuse';
 

@@ -1,4 +1,4 @@
-/** What pools of warm workers are made from: the rest of the executor and of the control plane, as they need it. */
+/** What pools of warm workers need of the rest of the executor and of the control plane. */
 import type { V1Pod } from '@kubernetes/client-node';
 import type { AgentService } from '../../../agents/agent-service.ts';
 import type { NoteAttempt } from '../../../agents/attempt-notes.ts';
@@ -19,11 +19,11 @@ export type WarmPoolsOptions = {
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'triggererLost' | 'heartbeat' | 'noteWait'>;
   note: NoteAttempt;
-  /** Where there are several executors: is the task for this one? */
+  /** Given when there are several executors: true for a task of this one. */
   mayRun?: ((next: NextInstance) => boolean) | undefined;
   shapes: TaskShapes;
   buildPod: (worker: WarmIdentity, task: ShapedTask['task']) => Promise<V1Pod | undefined>;
-  /** What has started in a pod and is not over, whoever gave it to it. */
+  /** Returns the attempts that have started in a pod and are not over, whichever process assigned them. */
   findAttemptsOn: (podName: string) => Promise<readonly Omit<OrderedIdentity, 'kind'>[]>;
   podOf: (name: string) => SeenPod | undefined;
   hasSynced: () => boolean;
@@ -31,16 +31,16 @@ export type WarmPoolsOptions = {
   records: WorkerRecords;
   startTimeoutMs: number;
   processId: string;
-  /** Of svc, here. */
+  /** The version of svc of this process. */
   version: string;
-  /** A slot came free. */
+  /** Called when a slot became free. */
   onRoom: () => void;
-  /** The attempt must have a pod of its own. */
+  /** Called when the attempt must have a pod of its own. */
   onCold: (identity: OrderedIdentity) => void;
   count: (start: 'warm' | 'cold') => void;
   log: AgentLog;
-  /** Between starts that failed; shorter in tests. */
+  /** The pauses between starts that failed. Shorter in tests. */
   pauses?: { firstMs: number; longestMs: number };
-  /** After the end of a pod, before what nobody has reported of it is lost; shorter in tests. */
+  /** How long after the end of a pod its unreported attempts are lost. Shorter in tests. */
   settleMs?: number;
 };

@@ -1,13 +1,14 @@
 /**
- * Pools of warm workers: pods that run one attempt after another, for tasks of one DAG version whose pods would be alike.
+ * Pools of warm workers: pods that run one attempt after another, for tasks of one DAG version whose pods would be
+ * alike.
  *
  *   offer ─▶ waits in its pool ─▶ given to an idle worker (worker-attempts.ts) ─▶ ended: the worker takes the next
  *               │ none is idle: the pool grows, for all that wait at once (pool-plan.ts)
- *               └ it may not grow: it waits, and people see what for
+ *               └ it may not grow: it waits, and people see the reason
  *
- * A worker belongs to the process that holds its stream (warm-workers.ts). What is known of pods is what the cluster says of all
- * of them, so that no two processes count differently. Nothing is kept here that would be missed when the process ends: workers
- * come back, attempts have leases.
+ * A worker belongs to the process that has its stream (warm-workers.ts). The cluster's view of all pods is the basis of
+ * all counts, so that no two processes count differently. A dead process loses nothing: workers reconnect, and attempts
+ * have leases.
  */
 import { randomUUID } from 'node:crypto';
 import type { WorkerInfo } from '../../../agents/workers/worker-hub.ts';
@@ -35,9 +36,9 @@ export type PoolUsage = { waiting: number; idle: number; busy: number; starting:
 
 const MAX_FAILURES = 3;
 const PAUSES = { firstMs: 5_000, longestMs: 60_000 };
-/** Longer than the last words of a worker take. */
+/** Longer than a worker needs for its last reports. */
 const SETTLE_MS = 3_000;
-/** How long an attempt waits for one of the workers of its pool before the pool grows. */
+/** How long an attempt waits for an existing worker of its pool before the pool grows. */
 const GROW_AFTER_MS = 200;
 const NEEDED_ELSEWHERE = 'another DAG of the tenant needs its place';
 
@@ -88,7 +89,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     plan();
   }
 
-  /** The one that was used last first: the others grow old and leave. */
+  /** Uses the worker that was used last first, so that the others become idle for long and leave. */
   function assign(pool: Pool): void {
     if (pool.waiting.length === 0 || isClosing) return;
     const idle = workers
@@ -109,14 +110,17 @@ export function createWarmPools(options: WarmPoolsOptions) {
     }
   }
 
-  /** An attempt of one of our workers has ended, or was lost. */
+  /** Called when an attempt of one of our workers has ended, or was lost. */
   function over(workerId: string | undefined): void {
     const worker = workerId === undefined ? undefined : workers.get(workerId);
     if (worker && workers.running(worker) === 0) rest(worker);
     options.onRoom();
   }
 
-  /** Before the end of its attempt is recorded, so that nothing which follows that end is given to it. */
+  /**
+   * Called before the end of its attempt is recorded, so that the worker gets none of the attempts that follow that
+   * end.
+   */
   function onLeaving(workerId: string, reason: string): void {
     const worker = workers.get(workerId);
     if (worker && workers.drain(worker, reason)) plan();
@@ -131,10 +135,10 @@ export function createWarmPools(options: WarmPoolsOptions) {
     plan();
   }
 
-  /** Its stream stands, perhaps after a restart of ours: then its pool is made known again. */
+  /** Handles a stream that is open, perhaps after a restart of this process. Its pool is then created again. */
   async function welcome(worker: WarmWorker, info: WorkerInfo): Promise<void> {
     const { identity } = worker;
-    // One that is known here need not wait for its row; of another its row says how much it has done.
+    // A known worker need not wait for its row. For another worker, the row has the number of its attempts.
     const recorded = options.records.came(worker, info, workers.state(worker));
     if (!worker.isExpected) await recorded;
     const known = pools.get(worker.pool);
@@ -149,7 +153,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     options.onRoom();
   }
 
-  /** Once for everything that happens in one turn: growth is one step. */
+  /** Plans once for everything that happens in one turn, so that growth is one step. */
   function plan(): void {
     if (isPlanned || isClosing) return;
     isPlanned = true;
@@ -174,7 +178,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     const counts = { busy: 0, idle: 0, starting: 0, draining: 0, elsewhere: 0 };
     for (const worker of workers.ofPool(key)) counts[workers.state(worker)] += 1;
     const ready = isUnused ? 0 : minIdle;
-    // One that works may be done in a moment, and a pod takes seconds.
+    // A busy worker may be free in a moment, but a pod takes seconds to start.
     const isPatient = counts.busy + counts.idle > 0;
     const old = waiting.filter(({ since }) => !isPatient || Date.now() - since >= GROW_AFTER_MS).length;
     if (old < waiting.length) setTimeout(plan, GROW_AFTER_MS).unref();
@@ -230,9 +234,9 @@ export function createWarmPools(options: WarmPoolsOptions) {
     setTimeout(plan, ms + 1).unref();
   }
 
-  /** A worker did not start, and nothing of an author's has run. Those that wait for it do not wait for ever. */
+  /** A worker did not start, and none of the author's code has run. Its waiting attempts do not wait forever. */
   function fail(pool: Pool, failure: PodFailure): void {
-    if (Date.now() < pool.retryAt) return; // of several that were made at once the first has counted
+    if (Date.now() < pool.retryAt) return; // only the first of several simultaneous failures counts
     pool.failures += 1;
     const { firstMs, longestMs } = options.pauses ?? PAUSES;
     pool.trouble = { reason: 'pod_restarts', detail: `${failure.text}; a worker could not be started` };
@@ -242,13 +246,13 @@ export function createWarmPools(options: WarmPoolsOptions) {
     pool.failures = 0;
     for (const { identity } of pool.waiting.splice(0)) {
       void note(identity, `The task could not be started: ${failure.cause}: ${failure.text}`, 'error');
-      // What is not recorded now is found when its lease runs out.
+      // If it cannot be recorded now, it is found when the lease expires.
       attempts.lost(identity, failure, { hasBegun: false, hasGivenUp: true }).catch(() => {});
     }
     options.onRoom();
   }
 
-  /** Pods of this image would only be refused again. */
+  /** The control plane would refuse every pod of this image, so the attempts get pods of their own. */
   function beCold(pool: Pool | undefined, version: string): void {
     if (!pool || pool.isCold) return;
     pool.isCold = true;
@@ -257,7 +261,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     for (const { identity } of pool.waiting.splice(0)) options.onCold(identity);
   }
 
-  /** What the watch says of the pod of a worker. */
+  /** Handles a change of a worker's pod that the watch reports. */
   function changed(pod: SeenPod, identity: WarmIdentity): void {
     const verdict = judgePod(pod);
     if (verdict.kind === 'ended') return gone(pod, identity, verdict.failure);
@@ -286,17 +290,17 @@ export function createWarmPools(options: WarmPoolsOptions) {
     plan();
   }
 
-  /** Who had given it attempts has told their loss by now, unless it is gone as well. */
+  /** The process that assigned its attempts has reported their loss by now, unless that process is dead too. */
   async function settle(podName: string, failure: PodFailure): Promise<void> {
     if (isClosing) return;
-    const left = await options.findAttemptsOn(podName).catch(() => []); // then their leases find them
+    const left = await options.findAttemptsOn(podName).catch(() => []); // their leases find them
     for (const attempt of left) {
       void note({ kind: 'task', ...attempt }, `The task was lost: ${failure.cause}: ${failure.text}`, 'error');
       attempts.lost(attempt, failure, { hasBegun: true }).catch(() => {});
     }
   }
 
-  /** What only time brings about. */
+  /** Does what time causes. */
   function lookAfter(): void {
     given.forgetSilent();
     for (const pool of pools.values()) assign(pool);
@@ -313,7 +317,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     plan();
   }
 
-  /** One whose pod runs may be connected to another process; one without anybody leaves by itself. */
+  /** A worker whose pod runs may be connected to another process. A worker without any connection leaves on its own. */
   function lookAtStart(worker: WarmWorker): void {
     const pod = options.podOf(workerPodName(worker.identity.workerId));
     const verdict = pod && judgePod(pod);
@@ -326,7 +330,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     if (pool) fail(pool, failure);
   }
 
-  /** The rows of workers: written, and what people ask for through them done. */
+  /** Writes the rows of workers, and carries out what people request through them. */
   async function touch(): Promise<void> {
     const all = workers
       .all()
@@ -339,7 +343,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
 
   const waiting = (): WaitingAttempt[] => [...pools.values()].flatMap((pool) => pool.waiting);
 
-  /** Of those whose workers do not do it yet. */
+  /** Renews the leases of attempts that have no worker yet. */
   async function renewLeases(): Promise<void> {
     const idle = waiting().map(({ identity }) => identity);
     if (idle.length > 0) cancel([...(await attempts.heartbeat(idle))]);
@@ -356,7 +360,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     offer,
     changed,
     gone,
-    /** A worker was handed the attempt with the end of another. */
+    /** Called when a worker was handed the attempt with the end of another. */
     adopt(attempt: Attempt, endedId: string | null): void {
       const workerId = endedId === null ? undefined : given.workerOf(endedId);
       const worker = workerId === undefined ? undefined : workers.get(workerId);
@@ -373,17 +377,20 @@ export function createWarmPools(options: WarmPoolsOptions) {
     renewLeases,
     tellWaits: (): void => tellWaits([...pools.values()], settings, attempts.noteWait),
     touch,
-    /** So many workers of the pool are to be ready. */
+    /** Sets how many workers of the pool must be ready. */
     want(identity: PoolIdentity, task: ShapedTask['task'], minIdle: number): void {
       poolFor(identity, task).minIdle = Math.min(minIdle, settings.maxPoolSize);
     },
     pools: () => [...pools.values()],
-    /** Has the pool workers that are not connected here? */
+    /** True when the pool has workers that are not connected here. */
     hasElsewhere: (key: string): boolean =>
       workers.ofPool(key).some((worker) => worker.readyAt === undefined || worker.lostContactAt !== undefined),
     plan,
     holds: (): readonly OrderedIdentity[] => [...given.all(), ...waiting().map(({ identity }) => identity)],
-    /** What counts against the capacity: what runs, and what workers are being started for. What only waits does not. */
+    /**
+     * The number that counts against the capacity: running attempts, and those for which workers start. Others that
+     * wait do not count.
+     */
     load: (): number => {
       const starting = workers.all().filter((worker) => workers.state(worker) === 'starting').length;
       return given.all().length + Math.min(waiting().length, starting);
@@ -394,7 +401,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
       const count = (state: string): number => states.filter((one) => one === state).length;
       return { waiting: waiting().length, idle: count('idle'), busy: count('busy'), starting: count('starting') };
     },
-    /** Where an attempt was given to. */
+    /** Returns the pod to which an attempt was given. */
     podWith(attemptId: string): SeenPod | undefined {
       const workerId = given.workerOf(attemptId);
       return workerId === undefined ? undefined : options.podOf(workerPodName(workerId));

@@ -1,6 +1,6 @@
 /**
- * The part of the executor that has warm workers: which attempts go to them, and what it does beside the pods of attempts.
- * Callbacks, triggerers, and tasks that stage files or want more of a pod than a worker gives have pods of their own.
+ * The part of the executor with warm workers: it decides which attempts go to them. Other work has pods of its own:
+ * callbacks, triggerers, and tasks that stage files or need a different pod.
  */
 import type { NoteAttempt } from '../../../agents/attempt-notes.ts';
 import type { AgentService } from '../../../agents/agent-service.ts';
@@ -31,7 +31,7 @@ import { buildWorkerPod } from './worker-pod.ts';
 export type WarmOptions = {
   settings: WarmSettings;
   findUsed: (others: readonly VersionRef[]) => Promise<readonly UsedVersion[]>;
-  /** Of svc, here. */
+  /** The version of svc of this process. */
   version: string;
   count: (start: 'warm' | 'cold') => void;
   service: Pick<AgentService, 'observe' | 'startEarly' | 'workers'>;
@@ -49,7 +49,7 @@ type WarmSideInput = {
   credentials: Pick<AgentCredentials, 'issueAttempt'>;
   attempts: Pick<Attempts, 'lost' | 'triggererLost' | 'heartbeat' | 'noteWait'>;
   note: NoteAttempt;
-  /** Where there are several executors: is the task for this one? */
+  /** Given when there are several executors: true for a task of this one. */
   mayRun?: ((next: NextInstance) => boolean) | undefined;
   readFacts: ReadPodFacts;
   settings: PodSettings;
@@ -60,14 +60,14 @@ type WarmSideInput = {
   podOf: (name: string) => SeenPod | undefined;
   hasSynced: () => boolean;
   onRoom: () => void;
-  /** The attempt gets a pod of its own. */
+  /** Called when the attempt gets a pod of its own. */
   onCold: (identity: OrderedIdentity) => void;
   log: AgentLog;
 };
 
-/** How often those that wait are told what for, and workers give signs of life. */
+/** How often wait reasons are reported and workers send heartbeats. */
 const TELL_MS = 2_000;
-/** How often workers of other processes are looked for, when attempts wait for one. */
+/** How often workers of other processes are looked for while attempts wait. */
 const PASS_MS = 500;
 
 export function createWarmSide(input: WarmSideInput) {
@@ -119,7 +119,7 @@ export function createWarmSide(input: WarmSideInput) {
 
   async function take(identity: OrderedIdentity): Promise<void> {
     arriving.set(identity.attemptId, identity);
-    // Whatever is wrong with the version is met again, and told, by whoever makes a pod of it.
+    // The code that builds a pod meets and reports the same error of the version.
     const version = shapes.peek(identity) ?? (await shapes.get(identity).catch(() => undefined));
     if (!arriving.delete(identity.attemptId)) return; // it was cancelled
     const shaped = version?.tasks.get(identity.taskId);
@@ -138,7 +138,7 @@ export function createWarmSide(input: WarmSideInput) {
       for (const id of attemptIds) arriving.delete(id);
       pools.cancel(attemptIds);
     },
-    /** False: the pod is no worker's. */
+    /** Returns false when the pod does not belong to a worker. */
     changed(pod: SeenPod): boolean {
       const identity = warmWorkerOf(pod.annotations);
       if (identity) pools.changed(pod, identity);

@@ -1,7 +1,7 @@
 /**
  * One warm worker, as this process sees it.
  *
- *   starting ──its stream stands──▶ idle ⇄ busy ──drain──▶ draining ──its pod ends──▶ gone
+ *   starting ──its stream opens──▶ idle ⇄ busy ──drain──▶ draining ──its pod ends──▶ gone
  *       │                            │ the stream breaks: it may have gone to another process
  *       └── pod cannot start: failed └▶ elsewhere
  */
@@ -14,47 +14,47 @@ import type { WarmIdentity } from './worker-identity.ts';
 
 export type WarmWorker = {
   readonly identity: WarmIdentity;
-  /** Of the pools: `poolKey`. */
+  /** The `poolKey` of its pool. */
   readonly pool: string;
-  /** By our own clock: when it was made, or first seen by us. */
+  /** By our own clock: when it was created, or first seen here. */
   readonly knownSince: number;
-  /** When its pod was made, by the clock of the cluster; for its lifetime. */
+  /** When its pod was created, by the clock of the cluster; for its lifetime. */
   madeAt: number;
-  /** Made by this process, or by one that is gone: it is expected here. */
+  /** True when this process created it, or a dead one did: its stream is expected here. */
   isExpected: boolean;
   announced: AnnouncedWorker | undefined;
   hostname: string;
-  /** When its stream first stood; undefined: not yet. */
+  /** When its stream first opened. Undefined: not yet. */
   readyAt: number | undefined;
   /** When its stream broke. */
   lostContactAt: number | undefined;
   served: number;
   idleSince: number;
-  /** Leaves after its attempt. */
+  /** True when it leaves after its attempt. */
   isGiven: boolean;
-  /** Why it takes no more; empty while it does. */
+  /** Why it takes no more attempts; empty while it does. */
   draining: string;
 };
 
 export type WarmState = keyof Pick<PoolState, 'busy' | 'idle' | 'starting' | 'draining' | 'elsewhere'>;
 
-/** How long a worker whose stream broke counts as ours: it comes back within seconds, here or at another process. */
+/** How long a worker whose stream broke counts as ours. It reconnects within seconds, here or at another process. */
 const AWAY_MS = 15_000;
 
 export function stateOf(worker: WarmWorker, running: number, startTimeoutMs: number, now = Date.now()): WarmState {
   if (worker.draining !== '') return 'draining';
   if (running > 0) return 'busy';
-  // Its stream may stand a moment before it has said who it is.
+  // Its stream may be open a moment before the worker has identified itself.
   const isHere = worker.announced?.isConnected() && worker.readyAt !== undefined && worker.lostContactAt === undefined;
   if (isHere) return 'idle';
   if (worker.lostContactAt !== undefined) return now - worker.lostContactAt < AWAY_MS ? 'starting' : 'elsewhere';
   return worker.isExpected && now - worker.knownSince < startTimeoutMs ? 'starting' : 'elsewhere';
 }
 
-/** A tenth of the lifetime earlier or later, so that a pool that was made at once does not leave at once. */
+/** Up to a tenth of the lifetime earlier, so that workers that were created together do not leave together. */
 const spreadOf = ({ identity }: WarmWorker): number => (parseInt(identity.workerId.slice(0, 4), 16) || 0) / 0xffff;
 
-/** Why it should be replaced when it is idle; undefined: it is good for more. */
+/** Why it should be replaced when it is idle. Undefined: it need not be. */
 export function whyWornOut(
   worker: WarmWorker,
   limits: { maxAttempts: number; maxLifetimeMs: number },
@@ -65,15 +65,15 @@ export function whyWornOut(
   return now - worker.madeAt >= lifetime ? 'it has lived as long as it may' : undefined;
 }
 
-/** Its pod is not there after all the time it may take. */
+/** The failure of a worker whose pod did not start in time. */
 export function slowStart(wait: PodWait | undefined, ageMs: number): PodFailure {
   const why = wait?.detail ?? 'the cluster does not say why';
-  // A registry that is slow to refuse refuses all the same.
+  // A registry that is slow to refuse has the same cause.
   const cause = wait?.reason === 'image_pull' ? 'image_unavailable' : 'pod_not_started';
   return { cause, text: `after ${Math.round(ageMs / 1_000)} s (executor.pod_start_timeout): ${why}` };
 }
 
-/** One that lived for longer has started: perhaps it was connected to another process. */
+/** A worker that lived longer has started; it may have been connected to another process. */
 const SHORT_LIFE_MS = 60_000;
 
 export function hasFailedToStart({ status }: SeenPod): boolean {

@@ -1,8 +1,8 @@
 /**
- * The warm workers that this process knows: by their pods, which all processes see, and by the streams that it holds.
+ * The warm workers that this process knows: by their pods, which all processes see, and by the streams that it has.
  *
- * A worker is adopted by whoever gets its stream. Who it is was signed when its pod exchanged its token, and is compared with
- * what the pod says.
+ * The process that gets the stream of a worker adopts it. The identity of a worker was signed when its pod exchanged
+ * its token, and is compared with the annotations of the pod.
  */
 import type { AgentService } from '../../../agents/agent-service.ts';
 import type { NoteAttempt } from '../../../agents/attempt-notes.ts';
@@ -24,17 +24,17 @@ type WarmWorkersOptions = {
   service: Pick<AgentService, 'workers'>;
   given: WorkerAttempts;
   podOf: (name: string) => SeenPod | undefined;
-  /** Is everything known that the cluster has? */
+  /** True when all pods of the cluster are known. */
   hasSynced: () => boolean;
   startTimeoutMs: number;
-  /** Of svc, here. */
+  /** The version of svc of this process. */
   version: string;
   note: NoteAttempt;
-  /** Its stream stands. */
+  /** Called when its stream is open. */
   onConnected: (worker: WarmWorker, info: WorkerInfo) => void;
-  /** Its pod is no more. */
+  /** Called when its pod is gone. */
   onGone: (worker: WarmWorker, why: string) => void;
-  /** Its agent is too old to be understood, and so are those of all pods of its image. */
+  /** Called when its agent is too old, as are the agents of all pods of its image. */
   onRefused: (worker: WarmWorker, version: string) => void;
   takesNew: (worker: WarmWorker) => boolean;
   mayRun: (worker: WarmWorker, next: NextInstance) => boolean;
@@ -48,15 +48,15 @@ type WarmWorkers = {
   running(worker: WarmWorker): number;
   state(worker: WarmWorker): WarmState;
   learn(identity: WarmIdentity, how: { isExpected: boolean; madeAt: number }): WarmWorker;
-  /** It takes no more, and leaves when it is idle. False: it was asked before. */
+  /** Makes it take no more attempts and leave when it is idle. Returns false when it was drained before. */
   drain(worker: WarmWorker, why: string): boolean;
-  /** Its pod is no more: what it ran is lost. */
+  /** Removes a worker whose pod is gone. What it ran is lost. */
   forget(worker: WarmWorker, failure: PodFailure): void;
-  /** One whose pod was never made. */
+  /** Removes a worker whose pod was never created. */
   unlearn(workerId: string): boolean;
 };
 
-/** A worker whose stream broke may go on at another process: after so long what it was given is that one's. */
+/** A worker whose stream broke may continue at another process. After this time its attempts belong to that process. */
 export const AWAY_MS = 60_000;
 
 export function createWarmWorkers(options: WarmWorkersOptions): WarmWorkers {
@@ -77,7 +77,7 @@ export function createWarmWorkers(options: WarmWorkersOptions): WarmWorkers {
       announced: undefined,
       hostname: '',
       readyAt: undefined,
-      // One that was there before us lost contact with the process before us, and comes here in a moment.
+      // A worker that existed before this process lost its connection to the previous one, and connects here soon.
       lostContactAt: how.isExpected || options.hasSynced() ? undefined : Date.now(),
       served: 0,
       idleSince: Date.now(),
@@ -96,7 +96,7 @@ export function createWarmWorkers(options: WarmWorkersOptions): WarmWorkers {
     if (!options.hasSynced()) throw new RpcError('unavailable', 'the pods of this control plane are not known yet');
     const pod = podOf(workerPodName(workerId));
     const identity = warmWorkerOf(pod?.annotations);
-    // Its pod may be so new that the watch has not told of it: it asks again.
+    // The watch may not have reported its new pod yet. The worker asks again.
     if (!pod && !workers.has(workerId)) throw new RpcError('unavailable', 'the pod of this worker is not known yet');
     const madeAt = Date.parse(pod?.createdAt ?? '') || Date.now();
     const worker = workers.get(workerId) ?? (identity && learn(identity, { isExpected: false, madeAt }));
@@ -161,7 +161,7 @@ export function createWarmWorkers(options: WarmWorkersOptions): WarmWorkers {
   };
 }
 
-/** Told again when its stream comes back. */
+/** Sent again when its stream is back. */
 function tellDrain({ announced, draining }: WarmWorker): void {
   announced?.send({ drain: { reason: draining } });
 }

@@ -1,6 +1,6 @@
 /**
- * How pods and warm workers know each other. The annotation is what is read back, word for word, by any process of the control
- * plane; what a worker may run is decided by it and by nothing that the worker says.
+ * How pods and warm workers refer to each other. Any process of the control plane reads the identity back from the
+ * annotation. Only the annotation decides what a worker may run, not what the worker reports.
  */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -21,7 +21,7 @@ export type PoolIdentity = Omit<WarmIdentity, 'workerId'>;
 
 const Identity = Compile(WarmIdentity);
 
-/** As a label the id of the worker, as an annotation all of it. */
+/** As a label it has the id of the worker, as an annotation the whole identity. */
 export const WORKER = 'svc.dev/worker';
 const POOL = 'svc.dev/pool';
 
@@ -33,7 +33,7 @@ export const poolKey = ({ tenantId, dagId, versionNumber, shape }: PoolIdentity)
 export const versionOf = ({ tenantId, dagId, versionNumber }: PoolIdentity): string =>
   `${tenantId}/${versionNumber}/${dagId}`;
 
-/** As its credential says it: the pool by its shape. */
+/** The scope in its credential: the pool by its shape. */
 export const scopeOf = ({ tenantId, dagId, versionNumber, shape }: PoolIdentity): WorkerScope => ({
   kind: 'warm',
   tenantId,
@@ -57,7 +57,7 @@ export const workerAnnotations = (identity: WarmIdentity, owner: string) => ({
   [WORKER]: JSON.stringify(identity),
 });
 
-/** Undefined: it is no pod of a worker, or somebody has changed it. */
+/** Returns undefined when the pod does not belong to a worker, or its annotation was changed. */
 export function warmWorkerOf(annotations: Readonly<Record<string, string>> | undefined): WarmIdentity | undefined {
   const text = annotations?.[WORKER];
   if (text === undefined) return undefined;

@@ -1,8 +1,8 @@
 /**
  * The pod of a warm worker: that of an attempt, with another program and without anything of the attempt. Pure.
  *
- * What pods are made of is their shape. Tasks of a version whose pods would be the same share a pool; what makes sense for one
- * attempt only keeps a task out of pools.
+ * What a pod is made of is its shape. Tasks of a version whose pods would be the same share a pool. A setting that
+ * makes sense for only one attempt excludes a task from pools.
  */
 import { createHash } from 'node:crypto';
 import type { V1Container, V1Pod } from '@kubernetes/client-node';
@@ -22,7 +22,7 @@ export type WorkerPodInput = Pick<
   'image' | 'isOwnImage' | 'settings' | 'controlPlane' | 'credential' | 'owner'
 > & { task: Pick<TaskPodFacts, 'resources' | 'execution' | 'override'> };
 
-/** The run, the task and the try mean nothing for a worker; nothing of it is left in the pod. */
+/** A placeholder identity: the run, the task and the try mean nothing for a worker, and the pod contains none of it. */
 const nobody = (pool: PoolIdentity): PodIdentity => ({
   kind: 'task',
   tenantId: pool.tenantId,
@@ -76,7 +76,7 @@ const working = (container: V1Container, workerId: string): V1Container => ({
   env: [...(container.env ?? []), { name: WORKER_VARIABLE, value: workerId }],
 });
 
-/** The same for pods that are alike in all but whose they are. */
+/** Equal for pods that differ only in their owner. */
 export function shapeOf(pool: Omit<PoolIdentity, 'shape'>, input: WorkerPodInput): string {
   const pod = buildWorkerPod({ ...pool, shape: '', workerId: '' }, { ...input, owner: '' });
   return createHash('sha256').update(JSON.stringify(pod)).digest('hex').slice(0, 16);

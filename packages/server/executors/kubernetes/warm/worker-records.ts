@@ -1,6 +1,6 @@
 /**
- * The rows of warm workers, for people (`svc workers`), for other processes, and for a process that adopts one: how many
- * attempts it has served is known there. What somebody asks of a worker through its row is done at the next look.
+ * The rows of warm workers: for people (`svc workers`), for other processes, and for a process that adopts a worker and
+ * needs to know how many attempts it has served. Requests of people through a row are carried out at the next touch.
  */
 import type { NewWorker, WorkerOrders, WorkerSign, WorkerState } from '../../../db/workers/workers.ts';
 import type { AgentLog } from '../../../agents/collaborators.ts';
@@ -9,14 +9,14 @@ import type { WarmState, WarmWorker } from './warm-worker.ts';
 import { workerPodName } from './worker-identity.ts';
 import type { PoolIdentity } from './worker-identity.ts';
 
-/** What the rows of workers are written with; `served`: as the row had it. */
+/** Writes the rows of workers. `served`: the number that the row had. */
 export type WorkerRows = {
   record(worker: NewWorker): Promise<{ served: number }>;
   touch(signs: readonly WorkerSign[]): Promise<readonly WorkerOrders[]>;
   remove(input: { id: string; state: 'gone' | 'lost'; why: string }): Promise<void>;
 };
 
-/** As rows name it. */
+/** The name of the pool in rows. */
 export const poolName = ({ dagId, versionNumber, shape }: PoolIdentity): string =>
   `${dagId} version ${versionNumber} (${shape.slice(0, 6)})`;
 
@@ -33,7 +33,7 @@ export type WorkerRecords = ReturnType<typeof createWorkerRecords>;
 export function createWorkerRecords(input: { rows: WorkerRows; processId: string; log: AgentLog }) {
   const { rows, processId, log } = input;
   const failed = (error: unknown): void => log.warn({ err: error }, 'the row of a warm worker could not be written');
-  /** Those of which a row is ours. */
+  /** Workers whose rows this process writes. */
   const known = new Set<string>();
 
   return {
@@ -56,7 +56,10 @@ export function createWorkerRecords(input: { rows: WorkerRows; processId: string
       rows.remove({ id, state: worker.draining === '' ? 'lost' : 'gone', why }).catch(failed);
     },
 
-    /** Signs of life of those that are connected here; answers with whom somebody wants to leave, and why. */
+    /**
+     * Writes heartbeats of the workers that are connected here. Returns those that people want to leave, with the
+     * reason.
+     */
     async touch(workers: readonly { worker: WarmWorker; state: WarmState; running: number }[]) {
       const own = workers.filter(({ worker, state }) => known.has(worker.identity.workerId) && state !== 'elsewhere');
       if (own.length === 0) return new Map<string, string>();
