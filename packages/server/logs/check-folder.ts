@@ -1,10 +1,10 @@
-/** Whether `logs.dir` can be used: by this user, on this machine. Looks, and changes nothing. */
+/** Checks whether this user can use `logs.dir` on this machine. It changes nothing. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import type { BootProblem } from '../config/boot-report.ts';
 import type { Config } from '../config/load.ts';
 
-/** It is made when the first log is written, so a folder above it that can be written to will do. */
+/** The folder is created with the first log, so a writable parent folder is enough. */
 export function checkLogFolder({ logs }: Config): BootProblem[] {
   if (logs.backend !== 'disk') return [];
   const refused = (what: string): BootProblem[] => [

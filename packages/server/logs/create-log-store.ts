@@ -8,7 +8,7 @@ import type { ObjectLogOptions } from './objects/object-log-store.ts';
 import { openObjectStore } from './objects/open-store.ts';
 import type { LogStore } from './store.ts';
 
-/** The store that `logs.backend` names. */
+/** Creates the store that `logs.backend` names. */
 export function createLogStore(input: {
   config: Config;
   writing: Database;

@@ -11,7 +11,7 @@ const REMEDIES: Record<string, string> = {
   ELOOP: 'there is a symbolic link where a log should be: remove it',
 };
 
-/** What an operator can do about an error of the file system; any other error stays as it is. */
+/** Adds what an operator can do about an error of the file system. Any other error stays unchanged. */
 export function explainDiskError(error: unknown, dir: string): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === undefined || error instanceof RangeError) return error;

@@ -1,8 +1,8 @@
 /**
  * Task logs as files below one directory.
  *
- * An acknowledged append is in the hands of the operating system: it survives the end of this process, however sudden. It is
- * not flushed to the disk each time; that would cost milliseconds per line to guard against a power cut only.
+ * The operating system holds every acknowledged append, so it survives any end of this process. An append is not
+ * flushed to the disk. That would cost milliseconds per line and would protect only against a power cut.
  */
 import { constants } from 'node:fs';
 import { open, opendir, rm, rmdir, stat, unlink } from 'node:fs/promises';
@@ -19,17 +19,20 @@ import { shareWatchers } from './shared-watchers.ts';
 import type { LogStore } from './store.ts';
 import { createWatchers } from './watchers.ts';
 
-/** Small enough that what is done with one block holds up nobody (as text: 0.6 ms), and reading is not the cost (0.05 ms). */
+/** Small enough that work on one block does not block the event loop, and large enough that reads are cheap. */
 const BLOCK_BYTES = 64 * 1024;
 const MAX_OPEN_FILES = 128;
-/** Folders between the directory and the files: tenant, dag, run; and task, of those that were written before. */
+/**
+ * Number of folder levels between the directory and the files: tenant, dag, run. Logs in the old layout have a level
+ * for the task.
+ */
 const DEPTH = 3;
 
 export type DiskLogOptions = {
   dir: string;
   prefix?: string;
   caseSensitive?: boolean;
-  /** Of word between processes that share the directory. */
+  /** Notifies processes that share the directory. */
   carrier?: Carrier | undefined;
 };
 
@@ -40,11 +43,11 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
   const calls = createFileCalls(options.dir);
   const files = createOpenFiles({ max: MAX_OPEN_FILES, calls });
   const watchers = options.carrier ? shareWatchers(createWatchers(), options.carrier) : createWatchers();
-  /** Where it lies below the directory: processes may reach that by different ways. */
+  /** Returns the path relative to the directory. Processes may reach the directory by different paths. */
   const placeOf = (logKey: LogKey) => [...prefix, ...logKeySegments(logKey, names)].join('/');
   const pathOf = (logKey: LogKey) => join(root, ...logKeySegments(logKey, names));
   const pathBefore = (logKey: LogKey) => join(root, ...segmentsBefore(logKey, names));
-  /** Begun when tasks had folders: it goes on there. */
+  /** True for a log that was started in the old layout, with a folder per task. Such a log continues there. */
   const isBefore = async (logKey: LogKey): Promise<boolean> =>
     (await sizeOf(pathOf(logKey))) === 0 && (await sizeOf(pathBefore(logKey))) > 0;
   const whereIs = async (logKey: LogKey): Promise<string> =>
@@ -80,7 +83,7 @@ export function createDiskLogStore(options: DiskLogOptions): LogStore {
 
   return {
     append: (logKey, offset, bytes) => explained(append(logKey, offset, bytes)),
-    // To make a file takes ext4 8 µs, and up to a millisecond while it has deleted many others in the last minutes.
+    // Creating a file usually takes microseconds. After many deletions, ext4 may need a millisecond.
     prepare: (logKey) => explained(files.use(pathOf(logKey), async () => {})),
     size: (logKey) => explained(whereIs(logKey).then(sizeOf)),
     async *read(logKey, { from = 0, to = Number.POSITIVE_INFINITY } = {}) {
@@ -134,7 +137,7 @@ async function writeAll(calls: FileCalls, file: number, bytes: Uint8Array, posit
   for (let done = 0; done < bytes.length;) done += await calls.write(file, bytes.subarray(done), position + done);
 }
 
-/** The files and folders that hold a scope. */
+/** Returns the files and folders that contain a scope. */
 async function pathsOf(root: string, scope: LogScope, names: { caseSensitive: boolean }): Promise<string[]> {
   const { tenantId, dagId, runId, taskId, mapIndex, tryNumber } = scope;
   const dag = join(root, encodeName(tenantId, names), encodeName(dagId, names));
@@ -162,7 +165,10 @@ async function entriesOf(folder: string): Promise<{ name: string; isFolder: bool
   }
 }
 
-/** Only what lies where logs lie and is named like one: the directory may hold other things. `depth` -1: the folder of a task. */
+/**
+ * Removes only entries at the place and with the name of a log, because the directory may contain other files. `depth`
+ * -1 is the folder of a task.
+ */
 async function sweepFolder(
   folder: string,
   depth: number,
@@ -189,7 +195,7 @@ async function lastWritten(path: string): Promise<number> {
   try {
     return (await stat(path)).mtimeMs;
   } catch (error) {
-    if (isMissing(error)) return Number.POSITIVE_INFINITY; // somebody else removed it
+    if (isMissing(error)) return Number.POSITIVE_INFINITY; // another process removed it
     throw error;
   }
 }
@@ -204,7 +210,7 @@ async function removeEmptyFolders(folder: string, root: string): Promise<void> {
   }
 }
 
-/** Not empty, or gone already: both are fine when tidying up. */
+/** Ignores errors for a folder that is not empty or no longer exists. */
 function ignoreExpected(error: unknown): void {
   if (!isMissing(error) && !['ENOTEMPTY', 'EEXIST'].includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
 }

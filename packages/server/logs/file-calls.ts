@@ -1,10 +1,10 @@
 /**
- * The calls to the file system with which logs are written: at once while the disk is quick, through Node's pool of threads
- * when it is not. An append to a new log is six calls of some microseconds each, for which a thread has to be woken and waited
- * for: 1.2 ms of the control plane's own time for each task (two cores), against less than 0.1 ms at once.
+ * Calls to the file system for writing logs. They are synchronous while the disk is fast, and use Node's thread pool
+ * otherwise. An append to a new log needs six calls of some microseconds each. In the thread pool, each of them would
+ * have to wake a thread and wait for it.
  *
- * A call that waits for a slow disk would hold up everybody. So only file systems of the machine itself are trusted, and those
- * only as long as no call has taken long.
+ * A synchronous call to a slow disk would block the event loop. Therefore only local file systems are trusted, and only
+ * while every call is fast.
  */
 import {
   closeSync,
@@ -26,9 +26,9 @@ import { promisify } from 'node:util';
 type Now<T> = T | Promise<T>;
 
 export type FileCalls = {
-  /** To read and write, created when it is not there; never through a link. */
+  /** Opens a file for reading and writing, and creates it if missing. It never follows a link. */
   open(path: string): Now<number>;
-  /** `links` 0: it has been removed, and what is written to it is seen by nobody. */
+  /** `links` is 0 if the file was removed. Nothing can read what is written to it then. */
   stat(file: number): Now<{ links: number; size: number }>;
   write(file: number, bytes: Uint8Array, position: number): Now<number>;
   close(file: number): Now<void>;
@@ -36,18 +36,18 @@ export type FileCalls = {
 };
 
 export type FileCallOptions = {
-  /** Whether the file system can be trusted to be quick; asked at the first call. */
+  /** True if the file system is local and therefore fast. Called before the first call. */
   isLocal?: () => boolean;
   now?: () => number;
 };
 
-/** Longer than any call to a healthy disk's cache takes, shorter than anybody notices. */
+/** Longer than any call to the cache of a healthy disk, and too short for people to notice. */
 const SLOW_MS = 20;
 const DISTRUST_MS = 60_000;
-/** More than this is copied for longer than a thread takes to wake. */
+/** Copying more than this takes longer than waking a thread. */
 const MAX_BYTES_AT_ONCE = 256 * 1024;
 
-// Not with O_APPEND: bytes belong at their offset, and a repeated write must land on itself.
+// O_APPEND is absent, because bytes belong at their offset, and a repeated write must overwrite itself.
 const FLAGS = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
 const FILE_MODE = 0o600;
 const FOLDER = { recursive: true, mode: 0o700 } as const;
@@ -92,7 +92,10 @@ export function createFileCalls(root: string, options: FileCallOptions = {}): Fi
 
 const sizeOf = ({ nlink, size }: { nlink: number; size: number }) => ({ links: nlink, size });
 
-/** Magic numbers of Linux's statfs(2); elsewhere none of them is met. Network file systems, FUSE and whatever is not known here are not among them. */
+/**
+ * Magic numbers of Linux's statfs(2). Network file systems, FUSE and unknown file systems are not in the list. Other
+ * systems never match.
+ */
 const LOCAL_TYPES = new Set([
   0xef53, // ext2, ext3, ext4
   0x58465342, // xfs
@@ -107,7 +110,7 @@ function isOnThisMachine(path: string): boolean {
   try {
     return LOCAL_TYPES.has(statfsSync(path).type >>> 0);
   } catch {
-    const parent = dirname(path); // not made yet
+    const parent = dirname(path); // the folder does not exist yet
     return parent !== path && isOnThisMachine(parent);
   }
 }

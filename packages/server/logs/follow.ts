@@ -1,8 +1,8 @@
-/** A log as it grows, to its end. */
+/** Reads a log as it grows, up to its end. */
 import type { LogKey } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
-/** How often to look for what other processes write; what this one writes is notified at once. */
+/** Interval for writes of other processes. Writes of this process notify at once. */
 const LOOK_EVERY_MS = 500;
 
 export async function* followLog(
@@ -10,7 +10,7 @@ export async function* followLog(
   logKey: LogKey,
   input: {
     from: number;
-    /** Is the attempt over, and all that it wrote in the store? */
+    /** True if the attempt has ended and everything that it wrote is in the store. */
     isOver: () => Promise<boolean>;
     signal: AbortSignal;
   },
@@ -19,7 +19,7 @@ export async function* followLog(
   const watch = logs.watch(logKey);
   try {
     for (let at = input.from; !signal.aborted;) {
-      // Asked before looking at the size: what was written before the end is then seen below.
+      // This must precede the size. What was written before the end is then included below.
       const over = await isOver();
       const size = await logs.size(logKey);
       for await (const block of logs.read(logKey, { from: at, to: size })) {

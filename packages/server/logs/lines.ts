@@ -1,15 +1,15 @@
 /**
- * Bytes to lines, in batches of one block each: an `await` per line would cost more than the line. A line longer than the
- * limit is cut, because nobody reads it whole and a single one must not fill the memory.
+ * Splits bytes into lines, in batches of one block, because an `await` per line would cost more than the line. A line
+ * above the limit is cut, so that a single line cannot fill the memory.
  */
 export type Line = {
-  /** Without the line break. */
+  /** The line without its line break. */
   text: string;
-  /** Bytes that were left out at its end. */
+  /** Number of bytes that were cut off at its end. */
   cutBytes: number;
 };
 
-/** One line is read in one turn of the event loop: a MiB of line breaks in a message took 73 ms. */
+/** One line is read in one turn of the event loop, so its length is limited. */
 export const MAX_LINE_BYTES = 512 * 1024;
 const NEWLINE = 0x0a;
 
@@ -42,7 +42,7 @@ function cut(text: string, maxLength: number): Line {
   return { text: kept, cutBytes: Buffer.byteLength(text.slice(maxLength)) };
 }
 
-/** The line whose end has not come yet. */
+/** The line whose end has not been read yet. */
 class OpenLine {
   readonly #maxBytes: number;
   #parts: Buffer[] = [];

@@ -1,16 +1,16 @@
 /**
- * Where the log of one try lies on a disk: `{prefix}/{tenant}/{dag}/{run}/{task}~{try}.log`. A folder for each task, as buckets
- * seem to have, would be two changes of the file system for each, which take 200 µs; a file in a folder that is there takes 8.
- * Ids may be any text; names must be safe, and two ids must never share one:
+ * The path of the log of one try on a disk: `{prefix}/{tenant}/{dag}/{run}/{task}~{try}.log`. There is no folder for
+ * each task, unlike in buckets, because creating folders costs much more than creating a file in an existing one. Ids
+ * may be any text. Names must be safe, and two ids must never share one:
  *
- *   letters, digits, _ - + : = @ , and inner dots   as they are
+ *   letters, digits, _ - + : = @ , and inner dots   unchanged
  *   everything else, a leading dot too              as %XX of its UTF-8 bytes, so neither `..` nor `/` can occur
- *   `~`                                             never in an encoded id, hence free to mean three things here
+ *   `~`                                             never in an encoded id, so it can have the three meanings below
  *   names over 180 characters                       their beginning, `~~` and the SHA-256 of the id
  *   an instance of a mapped task                    the name of the task, `~` and its map index
  *   a try                                           the name of the instance, `~`, its number and `.log`
  *
- * Logs that were written before lie in `{run}/{instance}/{try}.log`, and are found and removed there.
+ * Logs in the old layout are `{run}/{instance}/{try}.log`. They are still found and removed there.
  */
 import { createHash } from 'node:crypto';
 
@@ -19,20 +19,20 @@ export type LogKey = {
   dagId: string;
   runId: string;
   taskId: string;
-  /** -1: not mapped. */
+  /** -1 means that the task is not mapped. */
   mapIndex: number;
   tryNumber: number;
 };
 
-/** Everything below a folder of the tree. Without a map index: of all instances of the task. */
+/** Everything below a folder of the tree. Without a map index, it covers all instances of the task. */
 export type LogScope = Pick<LogKey, 'tenantId' | 'dagId'> & Partial<LogKey>;
 
 export type NameOptions = {
-  /** Where `A` and `a` are one file, capitals are encoded too. */
+  /** If false, `A` and `a` are the same file, so capitals are encoded as well. */
   caseSensitive: boolean;
 };
 
-/** File systems allow 255 bytes; what is added to a name (hash, map index) fits beside this. */
+/** File systems allow 255 bytes, so the suffixes of a name (hash, map index) still fit. */
 const MAX_NAME_LENGTH = 180;
 const KEPT = /^[\w.:+=@,-]$/;
 const LOG_FILE = /~\d+\.log$/;
@@ -42,7 +42,7 @@ export function logKeySegments(logKey: LogKey, options: NameOptions): string[] {
   return [...runSegments(logKey, options), `${instanceName(logKey, options)}~${logKey.tryNumber}.log`];
 }
 
-/** Where it lay when tasks had folders. */
+/** Returns the path in the old layout, which has a folder per task. */
 export function segmentsBefore(logKey: LogKey, options: NameOptions): string[] {
   return [...runSegments(logKey, options), instanceName(logKey, options), `${logKey.tryNumber}.log`];
 }
@@ -55,13 +55,13 @@ const instanceName = ({ taskId, mapIndex }: Pick<LogKey, 'taskId' | 'mapIndex'>,
   return mapIndex === -1 ? task : `${task}~${mapIndex}`;
 };
 
-/** In the folder of a run. */
+/** True for the name of a log in the folder of a run. */
 export const isLogFile = (name: string): boolean => LOG_FILE.test(name);
-/** In the folder of an instance. */
+/** True for the name of a log in the folder of an instance, the old layout. */
 export const isLogFileBefore = (name: string): boolean => LOG_FILE_BEFORE.test(name);
 
 /**
- * Whether a file or folder in that of a run holds logs of the task: of one instance or try of it, or of any.
+ * True if an entry in the folder of a run contains logs of the task, or of the given instance or try of it.
  *
  *   {task} {task}~{map index}                              folders
  *   {task}~{try}.log {task}~{map index}~{try}.log          files
@@ -90,7 +90,7 @@ export function encodeName(id: string, { caseSensitive }: NameOptions): string {
       KEPT.test(character) && !(character === '.' && index === 0) && (caseSensitive || !/[A-Z]/.test(character));
     name += isKept ? character : percentEncoded(character);
   }
-  if (name === '') return '%'; // no id encodes to this
+  if (name === '') return '%'; // no other id has this code
   if (name.length <= MAX_NAME_LENGTH) return name;
   return `${name.slice(0, MAX_NAME_LENGTH - 66)}~~${createHash('sha256').update(id).digest('hex')}`;
 }

@@ -1,14 +1,14 @@
 /**
- * Files that are being appended to, kept open between calls: opening costs more than a short append. At most `max` stay
- * open while nobody works with them, the longest unused are closed first. Work on one file is done one after the other.
+ * Keeps files open between appends, because opening one costs more than a short append. At most `max` idle files stay
+ * open, and the least recently used ones are closed first. Work on one file runs sequentially.
  */
 import { dirname, sep } from 'node:path';
 import type { FileCalls } from './file-calls.ts';
 
 export type OpenFiles = {
-  /** `size` is that of the file on disk right now: another process may have written to it. */
+  /** `size` is the current size on disk, because another process may have written to the file. */
   use<T>(path: string, work: (file: number, size: number) => Promise<T>): Promise<T>;
-  /** Lets go of the file, or of all below a folder; one in use is noticed as removed when it is used next. */
+  /** Closes the file, or all files below a folder. If a file is in use, its next use notices the removal. */
   forget(path: string): Promise<void>;
   close(): Promise<void>;
 };
@@ -18,7 +18,7 @@ type Entry = { file: number | undefined; turn: Promise<unknown>; users: number }
 const OPEN_ATTEMPTS = 5;
 
 export function createOpenFiles({ max, calls }: { max: number; calls: FileCalls }): OpenFiles {
-  /** In order of their last use. */
+  /** In order of last use. */
   const entries = new Map<string, Entry>();
 
   async function use<T>(path: string, work: (file: number, size: number) => Promise<T>): Promise<T> {
@@ -28,12 +28,12 @@ export function createOpenFiles({ max, calls }: { max: number; calls: FileCalls 
     entry.users += 1;
     const mine = entry.turn.then(async () => {
       const held = entry.file;
-      entry.file = undefined; // should it be closed now and no other opened: its number may be another file's by then
+      entry.file = undefined; // if the file is closed and no other opens, its number may soon belong to another file
       const { file, size } = await reopened(calls, path, held);
       entry.file = file;
       return work(file, size);
     });
-    entry.turn = mine.catch(() => {}); // the next one's turn comes all the same
+    entry.turn = mine.catch(() => {}); // the next work runs even if this one fails
     try {
       return await mine;
     } finally {
@@ -47,7 +47,7 @@ export function createOpenFiles({ max, calls }: { max: number; calls: FileCalls 
     const idle: [string, Entry][] = [];
     for (const entry of entries) {
       if (entry[1].users === 0) idle.push(entry);
-      if (idle.length === entries.size - max) break; // most often the first one
+      if (idle.length === entries.size - max) break; // this is usually the first entry
     }
     await closeEntries(idle);
   }
@@ -70,7 +70,7 @@ export function createOpenFiles({ max, calls }: { max: number; calls: FileCalls 
   };
 }
 
-/** A file that was removed meanwhile, by retention or by hand, still takes writes that nobody would ever see. */
+/** Opens the file again if it was removed. The open file would accept writes that nothing can ever read. */
 async function reopened(
   calls: FileCalls,
   path: string,
@@ -99,7 +99,7 @@ async function openToAppend(calls: FileCalls, path: string): Promise<number> {
     try {
       return await calls.open(path);
     } catch (error) {
-      // No folder yet; or it was emptied and removed between making it and opening the file in it.
+      // The folder does not exist yet, or it was emptied and removed after its creation here.
       if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || attempt === OPEN_ATTEMPTS) throw error;
       await calls.makeFolder(dirname(path));
     }

@@ -1,7 +1,7 @@
 /**
- * One stored line: a record as JSON (`{"timestamp","level","logger","event",…}`). Whatever a line holds, readers get a record
- * they can show: the web UI gives up on a whole log over one line without `event`, with a null `logger`, or with an
- * `error_detail` of another shape, and Airflow's client over a timestamp that is none.
+ * One stored line: a record as JSON (`{"timestamp","level","logger","event",…}`). Whatever a line contains, readers
+ * receive a record that they can show. The web UI refuses a whole log because of one line without `event`, with a null
+ * `logger`, or with an `error_detail` of another shape. Airflow's client refuses a log because of an invalid timestamp.
  */
 import type { Line } from './lines.ts';
 
@@ -22,15 +22,15 @@ type ErrorDetail = {
 
 export type ReadRecord = {
   record: LogRecord;
-  /** As one line of JSON: what was stored, where that will do. */
+  /** The record as one line of JSON. This is the stored text if that text is valid. */
   json: string;
 };
 
-/** Of a line that was too long to be kept, or is no record: this much is shown. */
+/** For a line that is too long or is not a record, this many characters are shown. */
 const SHOWN_OF_CUT_LINE = 10_000;
 const TIMESTAMP = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:Z|[+-]\d\d:?\d\d)$/;
 
-/** Undefined for a blank line. */
+/** Returns undefined for a blank line. */
 export function readRecord({ text, cutBytes }: Line): ReadRecord | undefined {
   if (cutBytes > 0) {
     const bytes = Buffer.byteLength(text) + cutBytes;
@@ -43,7 +43,10 @@ export function readRecord({ text, cutBytes }: Line): ReadRecord | undefined {
   return record === value ? { record: value as LogRecord, json: text } : { record, json: JSON.stringify(record) };
 }
 
-/** The web UI shows both, one after the other. The text has the lines of code as well. */
+/**
+ * Drops `error_detail` if the text contains the traceback. The web UI would show both, and the text also has the source
+ * lines.
+ */
 function once(record: LogRecord): LogRecord {
   const { error_detail: errors, ...others } = record;
   return errors && hasTraceback(record) ? others : record;
@@ -61,14 +64,14 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // torn by a crash, or not written by an agent
+    return undefined; // truncated by a crash, or not written by an agent
   }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The value itself when nothing is wrong with it. */
+/** Returns the value itself if it is valid. */
 function showable(value: Record<string, unknown>): LogRecord {
   if (typeof value['event'] === 'string' && CHECKS.every((check) => passes(value, check))) return value as LogRecord;
   const wrong = new Set(CHECKS.filter((check) => !passes(value, check)).map(([key]) => key));
@@ -99,7 +102,7 @@ function textOf(event: unknown): string {
   return typeof event === 'string' ? event : JSON.stringify(event);
 }
 
-/** Said once by the page or path a log is read under, not on every line. */
+/** Fields that the page or path of a log shows once, instead of every line. */
 const NOT_IN_TEXT = new Set(
   (
     'timestamp level event logger filename lineno loc chan error_detail ' +
@@ -107,11 +110,14 @@ const NOT_IN_TEXT = new Set(
   ).split(' '),
 );
 
-/** For people: `[2026-11-15T06:31:12.123456Z] INFO - message key=value`, as many lines as the message has. */
+/**
+ * Formats a record for people: `[2026-11-15T06:31:12.123456Z] INFO - message key=value`, with as many lines as the
+ * message has.
+ */
 export function textLines(record: LogRecord): string[] {
   const { timestamp, level, event } = record;
   const [first = '', ...rest] = event.split(/\r?\n/);
-  if (rest.at(-1) === '') rest.pop(); // a message that ends with a line break does not have an empty line
+  if (rest.at(-1) === '') rest.pop(); // a message that ends with a line break has no empty last line
   const when = timestamp ? `[${timestamp}] ` : '';
   const importance = level ? `${level.toUpperCase()} - ` : '';
   return [`${when}${importance}${first}${extras(record)}`, ...rest, ...traceback(record)];
@@ -126,7 +132,7 @@ function extras(record: LogRecord): string {
   return text;
 }
 
-/** Only when the message does not have it already. */
+/** Returns the traceback, unless the message contains it already. */
 function traceback(record: LogRecord): string[] {
   const { error_detail: errors } = record;
   if (!errors || hasTraceback(record)) return [];

@@ -1,4 +1,4 @@
-/** Deletes task logs that are older than `logs.retention`, now and then, as long as the process lives. */
+/** Deletes task logs older than `logs.retention`, periodically while the process lives. */
 import type { LogStore } from './store.ts';
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
@@ -7,7 +7,7 @@ type Log = { info(details: object, message: string): void; warn(details: object,
 
 export type LogRetention = { start(): void; stop(): Promise<void> };
 
-/** A retention that is not positive keeps everything, and nothing is ever started. */
+/** With a retention of zero or less, nothing is deleted and no timer is started. */
 export function createLogRetention(input: {
   logs: Pick<LogStore, 'sweep'>;
   retentionMs: number;

@@ -1,4 +1,4 @@
-/** Text in a log, by the lines of its readable form: the numbers are those a person sees. */
+/** Searches text in a log by the lines of its readable form, so that line numbers are those that people see. */
 import { linesOf } from './lines.ts';
 import type { LogKey } from './log-key.ts';
 import { readRecord, textLines } from './records.ts';
@@ -6,24 +6,24 @@ import type { LogRecord } from './records.ts';
 import type { LogStore } from './store.ts';
 
 export type LogMatch = {
-  /** From 1. */
+  /** Counts from 1. */
   lineNumber: number;
-  /** The line, with its time and level when it is the first of its message. */
+  /** The line, with its time and level if it is the first of its message. */
   line: string;
-  /** The same without them. */
+  /** The line without its time and level. */
   message: string;
   record: LogRecord;
 };
 
 export type LogSearch = {
   matches: LogMatch[];
-  /** False: there are more than were asked for. */
+  /** False if there are more matches than requested. */
   isComplete: boolean;
 };
 
 const MAX_SHOWN_LENGTH = 10_000;
 
-/** In any letter case. Reads as far as it must and keeps the matches only. */
+/** Ignores letter case. It reads only as far as needed and keeps only the matches. */
 export async function searchLog(
   logs: Pick<LogStore, 'read'>,
   logKey: LogKey,

@@ -1,9 +1,9 @@
 /**
- * Whether `logs.dir` of this process is the directory that schedulers write to, on whatever machine they are. Found out, not
- * believed: each scheduler puts a file there that is named after the installation, and says so in the database.
+ * Verifies that `logs.dir` of this process is the directory that the schedulers write to, on any machine. Each
+ * scheduler writes a file there, named after the installation, and records this in the database.
  *
- *   no scheduler has said so yet       log answers say that, until one has
- *   said, and the file is not here     another directory: an api process refuses to start, and log answers say why
+ *   no scheduler has recorded it yet    answers with logs say so until one has
+ *   recorded, but the file is missing   another directory: an api process refuses to start, and answers with logs say why
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,17 +30,17 @@ export async function markDirectory(dir: string, installationId: string): Promis
 export async function isMarked(dir: string, installationId: string): Promise<boolean> {
   return stat(markerIn(dir, installationId)).then(
     () => true,
-    () => false, // whatever keeps us from seeing it would keep us from reading logs
+    () => false, // whatever prevents reading this file would also prevent reading logs
   );
 }
 
-/** For who starts: undefined when the directory is shared, or nobody can know yet. */
+/** For a process that starts. Returns undefined if the directory is shared, or if this cannot be known yet. */
 export async function unsharedReason(dir: string, installation: Installation): Promise<string | undefined> {
   if (installation.logsMarkedAt === null || (await isMarked(dir, installation.id))) return undefined;
   return `logs.dir ${dir} is not the directory in which the schedulers of this installation keep task logs: let this process share theirs (a network file system, a ReadWriteMany volume), or keep logs in an object store (SVC_LOGS_BACKEND=objstore)`;
 }
 
-/** Answers nothing before the directory was seen to be shared: an empty log would be a lie. */
+/** Refuses answers until the directory is known to be shared, because an empty log would be wrong. */
 export function guardLogs(store: LogStore, dir: string, findInstallation: () => Promise<Installation>): LogStore {
   let isSeen = false;
   async function check(): Promise<void> {

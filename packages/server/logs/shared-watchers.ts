@@ -1,15 +1,15 @@
 /**
- * Watchers who are also woken by what other processes write, where something carries word of it. Without, and when word is lost,
- * followers look every half second by themselves (follow.ts).
+ * Watchers that writes of other processes also wake, if a carrier brings their notifications. Without a carrier, or if
+ * a notification is lost, followers look every half second (follow.ts).
  */
 import { createHash } from 'node:crypto';
 import type { Carrier } from '../redis/carrier.ts';
 import type { Watchers } from './watchers.ts';
 
 export const LOGS_CHANNEL = 'svc:logs';
-/** Word of all logs that grew within this time is one message. */
+/** All logs that grow within this time share one message. */
 const COALESCE_MS = 25;
-/** More are told as "any". */
+/** If more logs have grown, the message says "any". */
 const MAX_NAMES = 400;
 const ANY = '*';
 
@@ -63,5 +63,5 @@ export function shareWatchers(watchers: Watchers, carrier: Carrier): Watchers {
   };
 }
 
-/** Short, and without the names of people's DAGs. */
+/** A short name that does not reveal the names of DAGs. */
 const nameOf = (path: string): string => createHash('sha256').update(path).digest('hex').slice(0, 16);

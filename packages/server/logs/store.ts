@@ -1,11 +1,12 @@
-/** What keeps task logs. One interface, several backends; readers are built on it (lines, tail, search, follow). */
+/** The store of task logs: one interface with several backends. All readers (lines, tail, search, follow) use it. */
 import type { LogKey, LogScope } from './log-key.ts';
 
 export type LogStore = {
   /**
-   * Adds bytes that belong at `offset`. Those that are there already are skipped, so a call whose answer was lost is
-   * simply made again. Answers how long the log is now; less than `offset` means that bytes before it are missing, and
-   * nothing was written: go on from there. `isLast`: there is no later for these, so they are taken where others would be refused.
+   * Adds bytes that belong at `offset`. Bytes that are stored already are skipped, so a call whose answer was lost can
+   * simply be repeated. Returns the length of the log. If it is less than `offset`, bytes in between are missing and
+   * nothing was written; the caller continues from there. `isLast` marks bytes that cannot be sent later, so they are
+   * accepted where others would be refused.
    */
   append(
     logKey: LogKey,
@@ -14,36 +15,39 @@ export type LogStore = {
     options?: { isLast?: boolean },
   ): Promise<{ length: number }>;
   /**
-   * Makes now what the first append would have to make, for a log that will be written soon: whoever appends then is waited for.
-   * Absent where there is nothing to make. What fails here is met again by the append.
+   * Does the work of the first append in advance, for a log that will be written soon, because a task waits for that
+   * append. Absent if the backend has nothing to prepare. The append itself reports any error.
    */
   readonly prepare?: (logKey: LogKey) => Promise<void>;
-  /** In bytes; 0 when nothing was written yet. */
+  /** Returns the size in bytes, or 0 if nothing was written yet. */
   size(logKey: LogKey): Promise<number>;
-  /** In blocks, read as they are asked for. Ends where the log ended when it was reached; a missing log is empty. */
+  /** Yields blocks on demand, up to the end of the log at that moment. A missing log is empty. */
   read(logKey: LogKey, range?: ByteRange): AsyncGenerator<Buffer>;
-  /** Notifies when the log may have grown: at once in this process; appends of others go unnoticed, so look now and then. */
+  /**
+   * Notifies when the log may have grown. Only appends of this process are certain to notify, so the caller must also
+   * look periodically.
+   */
   watch(logKey: LogKey): LogWatch;
   remove(scope: LogScope): Promise<void>;
-  /** Removes logs that nobody has written to since `before` (epoch milliseconds). */
+  /** Removes logs without a write since `before` (epoch milliseconds). */
   sweep(input: { before: number; signal?: AbortSignal }): Promise<{ removed: number }>;
   close(): Promise<void>;
-  /** What moves acknowledged lines on to where they stay, in processes that run tasks. `close` stops it. */
+  /** Moves acknowledged lines to their final place, in processes that run tasks. `close` stops it. */
   readonly background?: { start(): void };
-  /** As this process knows it. */
+  /** The status as this process knows it. */
   readonly status?: () => LogStoreStatus;
   /**
-   * Undefined while what keeps the logs is there, as far as any process knows. Otherwise since when and why it is away, and from
-   * which byte on the log can be read all the same.
+   * Returns undefined while the store is reachable, as far as any process knows. Otherwise returns since when and why
+   * it is unreachable, and from which byte the log can still be read.
    */
   readonly outage?: (logKey?: LogKey) => Promise<LogStoreOutage | undefined>;
-  /** Where people read them in another system, for backends that have one. */
+  /** The page of a log in another system, for backends that have one. */
   readonly external?: { readonly name: string; urlOf(logKey: LogKey): string };
 };
 
 export type LogStoreStatus = {
   outage: { since: number; reason: string } | undefined;
-  /** Acknowledged, and not yet where it stays. */
+  /** Bytes that are acknowledged but not yet at their final place. */
   spooledBytes: number;
 };
 
@@ -53,14 +57,14 @@ export type LogStoreOutage = { since: string; reason: string; readableFrom: numb
 export type ByteRange = { from?: number; to?: number };
 
 export type LogWatch = {
-  /** Resolves when something was appended since the last call, when the time is up, or when the signal says so. */
+  /** Resolves after an append since the last call, after the time limit, or when the signal aborts. */
   next(input: { withinMs: number; signal?: AbortSignal }): Promise<void>;
   close(): void;
 };
 
-/** The backend cannot do its work: full, not there, not allowed. The message is for the operator. */
+/** The backend cannot work: it is full, unreachable, or not permitted. The message is for the operator. */
 export class LogStorageError extends Error {
-  /** For whoever asked for a log, when there is more to say than that it cannot be read right now. */
+  /** For the reader of a log, if there is more to say than that it cannot be read now. */
   readonly advice: string | undefined;
 
   constructor(message: string, cause: unknown, advice?: string) {
@@ -70,10 +74,10 @@ export class LogStorageError extends Error {
   }
 }
 
-/** What was stored is not there any more: waiting does not bring it back. */
+/** The stored log no longer exists, so waiting does not help. */
 export class LogMissingError extends LogStorageError {}
 
-/** No more lines are taken for now: whoever has them keeps them, and comes back. */
+/** The store accepts no more lines for now. The sender keeps them and tries again later. */
 export class LogSpoolFullError extends Error {
   constructor() {
     super('lines of task logs wait for their store, as many as logs.spool_bytes allows: try again later');

@@ -1,15 +1,18 @@
-/** Finding lines from the end of a log, without reading what comes before them. */
+/** Finds lines from the end of a log, without reading what precedes them. */
 import type { LogKey } from './log-key.ts';
 import type { LogStore } from './store.ts';
 
 const BLOCK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
-/** What is kept while the last lines are put together, and how far a log without line breaks is searched. */
+/** Limits the memory for the last lines, and the search in a log without line breaks. */
 const MAX_SCANNED_BYTES = 16 * 1024 * 1024;
 
 type Reader = Pick<LogStore, 'read'>;
 
-/** Where the last `count` lines before `end` begin; fewer, when so many are too long. What comes before `notBefore` is not read. */
+/**
+ * Returns where the last `count` lines before `end` start. If they are too long, it returns the start of fewer lines.
+ * It reads nothing before `notBefore`.
+ */
 export async function startOfLastLines(
   logs: Reader,
   logKey: LogKey,
@@ -18,7 +21,7 @@ export async function startOfLastLines(
   let found = 0;
   let first = end;
   for await (const at of newlinesBackwards(logs, logKey, { end, notBefore })) {
-    if (at === end - 1) continue; // it ends the last line, and begins none
+    if (at === end - 1) continue; // this line break ends the last line and starts none
     found += 1;
     first = at + 1;
     if (found === count) return first;
@@ -27,7 +30,7 @@ export async function startOfLastLines(
   return found > 0 ? first : end - MAX_SCANNED_BYTES;
 }
 
-/** Where the last whole line before `end` ends: the rest is a line that is still being written. */
+/** Returns the end of the last complete line before `end`. The rest is a line that is still being written. */
 export async function endOfLastLine(logs: Reader, logKey: LogKey, end: number, notBefore = 0): Promise<number> {
   for await (const at of newlinesBackwards(logs, logKey, { end, notBefore })) return at + 1;
   return Math.max(Math.min(notBefore, end), end - MAX_SCANNED_BYTES);

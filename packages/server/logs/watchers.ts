@@ -1,4 +1,4 @@
-/** Who waits for which log to grow, within this process. */
+/** Waits of this process for logs to grow. */
 import type { LogWatch } from './store.ts';
 
 export type Watchers = { watch(path: string): LogWatch; notify(path: string): void };
@@ -14,7 +14,7 @@ export function createWatchers(): Watchers {
     byPath.set(path, others.add(watcher));
     return {
       async next({ withinMs, signal }) {
-        // Notified between two calls counts: otherwise a follower that was busy sending would miss it.
+        // A notification between two calls counts. Otherwise a follower would miss it while it sends.
         if (!watcher.notified && !signal?.aborted) await woken(watcher, withinMs, signal);
         watcher.notified = false;
       },

@@ -1,7 +1,8 @@
 /**
- * `scheduler.retention`: old runs go by themselves. Every process that runs tasks looks now and then, one of them at a time does
- * it, and it takes a fifth of the time of one connection at most. Logs that a removal has noted and left (it was killed, or done
- * where the logs are not) are removed whether there is a retention or not.
+ * `scheduler.retention`: removes old runs in the background. Every process that runs tasks checks periodically. Only
+ * one of them removes runs at a time, with at most a fifth of the time of one connection. If a removal stops before it
+ * has removed the noted logs, or runs where the logs are not reachable, these logs are removed here. That happens even
+ * without a retention.
  */
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../db/database.ts';
@@ -11,7 +12,10 @@ import type { PruneReport } from './prune.ts';
 import type { LogRemoval } from './remove-logs.ts';
 
 const PASS_EVERY_MS = 60 * 60 * 1000;
-/** How often a process looks whether a pass is due: soon after its start, and after the death of another in the middle. */
+/**
+ * Interval at which a process checks whether a pass is due: after its start, and after another process died during a
+ * pass.
+ */
 const LOOK_EVERY_MS = 60 * 1000;
 const RESTS = 4;
 
@@ -22,9 +26,9 @@ export type Retention = { start(): void; stop(): Promise<void> };
 export function createRetention(input: {
   db: Database;
   logs: LogRemoval;
-  /** Not positive: runs are kept. */
+  /** Zero or less keeps all runs. */
   retentionMs: number;
-  /** In words, of this process. */
+  /** A readable name of this process. */
   holder: string;
   everyMs?: number;
   lookEveryMs?: number;
@@ -73,7 +77,8 @@ export function createRetention(input: {
       if (retentionMs > 0 && !stopping.signal.aborted) await pass();
       hasFailed = false;
     } catch (error) {
-      const isLost = error instanceof PruneLeaseLostError; // it stood still for so long that another has taken over
+      // this process stood still so long that another one has taken over
+      const isLost = error instanceof PruneLeaseLostError;
       if (!hasFailed && !isLost) log.warn({ err: error }, 'old runs could not be removed; tried again later');
       hasFailed = true;
     }

@@ -1,10 +1,10 @@
 /**
- * Removes what is older than a moment: runs with everything that is theirs, their logs, events of assets and backfills that
- * nobody needs any more; entries of the audit log only when asked, by a moment of their own.
+ * Removes what is older than a moment: runs with all their rows and logs, events of assets and backfills that are no
+ * longer needed. Entries of the audit log are removed only on request, by their own moment.
  *
- * Small batches, each a transaction that waits for nobody, with a rest after each. Killed anywhere, what was committed is done,
- * and the next pass begins with the rest: a run is there with all that is its own, or gone with it. Its logs, which lie
- * elsewhere, are noted in the same transaction and removed behind it, by this pass or a later one.
+ * The work runs in small batches. Each is a transaction that never waits for a lock, and a pause follows. If the
+ * process is killed, committed batches are done and the next pass continues: a run is removed either completely or not
+ * at all. Its logs are stored elsewhere. The same transaction notes them, and this pass or a later one removes them.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, SharedDb } from '../db/database.ts';
@@ -28,11 +28,14 @@ export type Totals = RemovedRows & { assetEvents: number; backfills: number; aud
 
 export type TenantReport = {
   tenant: string;
-  /** What went, or would go. Of a look ahead, asset events and backfills are at most so many. */
+  /**
+   * Rows removed, or in a dry run rows that would be removed. For asset events and backfills, a dry run counts an upper
+   * bound.
+   */
   removed: Totals;
-  /** Old runs that stay. */
+  /** Old runs that are kept. */
   kept: Record<KeptFor, number>;
-  /** Left for the next pass because somebody was at work on them. */
+  /** Rows left for the next pass, because other transactions had locked them. */
   busy: number;
 };
 
@@ -40,7 +43,7 @@ export type PruneReport = {
   before: string;
   auditBefore: string | null;
   isFinished: boolean;
-  /** Why logs of removed runs are still there: what keeps them did not do it. They are tried again by schedulers. */
+  /** Why logs of removed runs still exist: their store failed. Schedulers try again. */
   logsProblem: string | null;
   tenants: TenantReport[];
 };
@@ -48,24 +51,24 @@ export type PruneReport = {
 export type PruneInput = {
   db: Database;
   olderThanMs: number;
-  /** Null: the audit log stays. */
+  /** Null keeps the audit log. */
   auditOlderThanMs: number | null;
-  /** Null: only looks. Otherwise the id under which the lease was taken. */
+  /** Null means a dry run. Otherwise it is the id that holds the lease. */
   leaseBy: string | null;
-  /** Removes the logs of what is gone; null: left to a scheduler. */
+  /** Removes the logs of removed runs. Null leaves them to a scheduler. */
   logs: LogRemoval | null;
-  /** How long to rest after a batch that took so long. */
+  /** Returns the pause after a batch that took this long. */
   rest: (tookMs: number) => number;
   signal: AbortSignal;
   onProgress?: (report: TenantReport) => void;
 };
 
-/** Somebody else removes old runs by now. */
+/** Another process removes old runs now. */
 export class PruneLeaseLostError extends Error {}
 
-/** Runs and rows that are looked at in one statement. */
+/** Number of runs and rows that one statement reads. */
 const LOOK_AT_ONCE = 500;
-/** Task instances of one transaction, unless a single run has more: tens of milliseconds. */
+/** Task instances per transaction, unless a single run has more. A transaction then takes tens of milliseconds. */
 const INSTANCES_AT_ONCE = 2_000;
 
 export async function prune(input: PruneInput): Promise<PruneReport> {
@@ -105,7 +108,7 @@ const emptyReport = (tenant: string): TenantReport => ({
   busy: 0,
 });
 
-/** A store that is away must not keep the database full: after its first failure it is left alone. */
+/** Stops removing logs after the first failure, so that an unreachable store does not keep old rows in the database. */
 function onceFailed(logs: LogRemoval | null): { logs: LogRemoval | null; problem: () => string | null } {
   let problem: string | null = null;
   return {
@@ -152,7 +155,7 @@ async function pruneBatchOfRuns(pass: Pass, query: OldRunsQuery, batch: readonly
   if (done.runs.length > 0) await logs?.removeNoted();
 }
 
-/** Each of some runs whose tasks are few enough for one transaction, or of one run. */
+/** Groups runs into batches. A batch has few enough tasks for one transaction, or it is a single run. */
 function batchesOf(runs: readonly OldRun[]): OldRun[][] {
   const batches: OldRun[][] = [];
   let instances = Infinity;
@@ -197,7 +200,7 @@ async function pruneBackfills(pass: Pass): Promise<void> {
       : ((await inBatch(pass, (trx) => removeBackfills(trx, tenantId, before))) ?? 0);
 }
 
-/** Undefined: somebody was in the way, and the next pass tries again. */
+/** Returns undefined if another transaction held a lock. The next pass tries again. */
 async function inBatch<T>(pass: Pass, work: (trx: SharedDb) => Promise<T>): Promise<T | undefined> {
   const { db, leaseBy, rest, signal, report } = pass;
   const started = performance.now();
@@ -212,10 +215,11 @@ async function inBatch<T>(pass: Pass, work: (trx: SharedDb) => Promise<T>): Prom
     if (!isInTheWay(error)) throw error;
   }
   pass.onProgress?.(report);
-  await sleep(rest(performance.now() - started), undefined, { signal }).catch(() => {}); // asked to stop
+  // stops early when asked to stop
+  await sleep(rest(performance.now() - started), undefined, { signal }).catch(() => {});
   return result;
 }
 
-/** A lock that was not to be had at once, or a circle of them. */
+/** True for a lock that was not available at once, and for a deadlock. */
 const isInTheWay = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && ['55P03', '40P01', '40001'].includes(String(error.code));

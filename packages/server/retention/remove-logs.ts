@@ -1,10 +1,10 @@
-/** The logs of runs that were removed go behind them, out of whatever keeps them. */
+/** Removes the logs of removed runs from their store, after the runs. */
 import type { Database } from '../db/database.ts';
 import { findRemovedLogs, forgetRemovedLogs } from '../db/prune/removed-logs.ts';
 import type { LogStore } from '../logs/store.ts';
 
 export type LogRemoval = {
-  /** All that were noted; how many runs that were. */
+  /** Removes all noted logs. Returns the number of their runs. */
   removeNoted(signal?: AbortSignal): Promise<number>;
 };
 

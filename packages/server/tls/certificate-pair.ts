@@ -1,4 +1,4 @@
-/** A certificate and its private key, read from PEM files and found to belong together. */
+/** A certificate and its private key, read from PEM files and checked to belong together. */
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ export type CertificatePair = {
   readonly expiresAt: number;
 };
 
-/** In words for the operator; `key` is the configuration key to look at. */
+/** The message is for the operator. `key` is the configuration key to check. */
 export class CertificateError extends Error {
   readonly key: `${TlsSection}.${'cert' | 'key'}`;
 
@@ -51,7 +51,7 @@ export async function readPairFiles(files: TlsFiles): Promise<PairContent> {
   return { cert, key };
 }
 
-/** Before there is an event loop to hold up. */
+/** Reads synchronously at boot, when there is no other work to block. */
 export function readPairSync(files: TlsFiles): CertificatePair {
   const read = (name: 'cert' | 'key'): Buffer => {
     try {
@@ -63,7 +63,10 @@ export function readPairSync(files: TlsFiles): CertificatePair {
   return checkPair(files, { cert: read('cert'), key: read('key') });
 }
 
-/** Refuses what no client could shake hands with. One that has expired is refused by clients, not here: it may be renewed. */
+/**
+ * Refuses a pair with which no client could complete a handshake. An expired certificate passes, because clients refuse
+ * it themselves and it may be renewed.
+ */
 export function checkPair(files: TlsFiles, { cert, key }: PairContent): CertificatePair {
   const parsed = attempt(
     () => new X509Certificate(cert),

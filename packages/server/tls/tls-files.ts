@@ -1,4 +1,4 @@
-/** The certificates that the configuration names, and whether they can be used. */
+/** The certificates of the configuration, and whether they can be used. */
 import type { BootReport } from '../config/boot-report.ts';
 import type { Config } from '../config/keys.ts';
 import { CertificateError, readPairSync } from './certificate-pair.ts';
@@ -7,16 +7,16 @@ import type { TlsFiles } from './certificate-pair.ts';
 const filesOf = (section: TlsFiles['section'], { cert, key }: { cert: string; key: string }): TlsFiles | null =>
   cert !== '' && key !== '' ? { section, cert, key } : null;
 
-/** Null: that listener speaks without TLS. */
+/** Null means that the listener speaks without TLS. */
 export function tlsFilesOf({ server }: Config): { http: TlsFiles | null; grpc: TlsFiles | null } {
   return {
     http: filesOf('server.http_tls', server.httpTls),
-    // An api process has no listener for agents, and need not have its certificate.
+    // An api process has no listener for agents and does not need its certificate.
     grpc: server.role === 'api' ? null : filesOf('server.grpc_tls', server.grpcTls),
   };
 }
 
-/** Reads them, unlike the checks of the configuration alone. */
+/** Reads the certificates. The checks of the configuration alone do not. */
 export function checkTlsFiles(config: Config): BootReport {
   const errors: BootReport['errors'][number][] = [];
   const warnings: string[] = [];

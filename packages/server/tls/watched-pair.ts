@@ -1,16 +1,16 @@
 /**
- * A certificate that is replaced while the process runs. The files are read now and then and compared by content, so that it
- * makes no difference how they are replaced: written over, renamed, or behind the links that Kubernetes swaps.
+ * A certificate that can be replaced while the process runs. The files are read periodically and compared by content.
+ * It therefore does not matter whether they are overwritten, renamed, or reached through links that Kubernetes swaps.
  *
- *   in use ──content has changed, and is a pair──▶ in use, those who listen are told
- *          ──it is none──▶ the old pair stays; said when the same is found twice, because two files are not replaced at once
+ *   in use ──content has changed, and is a pair──▶ in use, listeners are notified
+ *          ──content is no pair──▶ the old pair stays; logged when found twice, because two files change one by one
  */
 import { checkPair, readPairFiles, readPairSync } from './certificate-pair.ts';
 import type { CertificatePair, PairContent, TlsFiles } from './certificate-pair.ts';
 
 export type WatchedPair = {
   current(): CertificatePair;
-  /** Whether what lies in the files now cannot be used. */
+  /** True if the current files cannot be used. */
   isFailing(): boolean;
   /** Called with each new pair. */
   onChange(listener: (pair: CertificatePair) => void): void;
@@ -28,13 +28,15 @@ const LOOK_EVERY_MS = 5_000;
 const DAY_MS = 24 * 60 * 60 * 1_000;
 const WARN_BEFORE_MS = 14 * DAY_MS;
 
-/** Throws a CertificateError when there is no usable pair to begin with. */
+/** Throws a CertificateError if the files contain no usable pair at the start. */
 export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: number }): WatchedPair {
   const { log, lookEveryMs = LOOK_EVERY_MS } = options;
   const listeners: ((pair: CertificatePair) => void)[] = [];
   let pair = readPairSync(files);
   let trouble: { about: string; isSaid: boolean } | undefined;
-  /** From when a trouble was said until there is none: another one in its place, or half a replacement, is no end of it. */
+  /**
+   * True from the log of a problem until the files are usable. Another problem, or half a replacement, does not end it.
+   */
   let isFailing = false;
   let warnedAt = -Infinity;
   let timer: NodeJS.Timeout | undefined;

@@ -1,6 +1,6 @@
 /**
- * Cross-task values in Postgres, the large ones beside it in a cache when there is one. Every call takes the database as its caller may see it, or a transaction of it, so that a
- * value can be written together with what it belongs to.
+ * Cross-task values in Postgres, with an optional cache for large ones. Every call takes the database in the scope of
+ * its caller, or a transaction of it. A value can therefore be written in one transaction with related rows.
  */
 import type { TenantDb } from '../db/database.ts';
 import type { SizeRange } from '../db/text-of-value.ts';
@@ -21,25 +21,25 @@ import { itemCount, problemWith } from './value.ts';
 /** `value` is JSON text. */
 export type XcomEntry = { key: string; value: string };
 
-/** `problem` says what is wrong with the value; nothing was written. */
+/** `problem` says what is wrong with the value. Nothing was written. */
 export type Refusal = { kind: 'refused'; problem: string };
 
 export type FoundXcom = XcomRow & { value: string };
 
 export type XcomStore = {
-  /** Writes all of them or none, over what is there. */
+  /** Writes all entries or none, and replaces existing values. */
   set(db: TenantDb, instance: XcomInstance, entries: readonly XcomEntry[]): Promise<{ kind: 'written' } | Refusal>;
   create(db: TenantDb, instance: XcomInstance, entry: XcomEntry): Promise<{ kind: 'written' | 'exists' } | Refusal>;
   update(db: TenantDb, key: XcomKey, value: string): Promise<{ kind: 'written' | 'missing' } | Refusal>;
   find(db: TenantDb, key: XcomKey): Promise<FoundXcom | undefined>;
   list(db: TenantDb, query: XcomQuery): Promise<XcomPage>;
-  /** False: there was none. */
+  /** Returns false if the value did not exist. */
   delete(db: TenantDb, key: XcomKey): Promise<boolean>;
-  /** All values of one task instance: a new try begins without them. */
+  /** Deletes all values of one task instance, because a new try starts without them. */
   deleteAll(db: TenantDb, instance: Omit<XcomInstance, 'dagId'>): Promise<void>;
 };
 
-/** Writes need no cache: every one gets a new version, and who reads it first puts it there. */
+/** Writes need no cache. Every write gives the value a new version, and the first reader puts it into the cache. */
 export function createXcomStore(input: { maxBytes: number; cache?: ValueCache }): XcomStore {
   const { maxBytes, cache = createValueCache(null) } = input;
   const refusalOf = (entries: readonly XcomEntry[]): Refusal | undefined => {

@@ -1,43 +1,50 @@
 /**
- * Large values of tasks in a cache beside Postgres, never stale by construction:
+ * A cache for large values of tasks. It is never stale by construction:
  *
- *   - Postgres gives every write of a value a new random `version` (migration 0024: a default and a trigger, so that no
- *     statement can forget it), and the cache holds texts by version. What a version means never changes.
- *   - Every read asks Postgres first which version counts, in the small row without its text. A value that was overwritten,
- *     deleted, cleared or whose run is gone has no row with that version any more, so nobody asks the cache for it: whatever
- *     was away, died halfway or was restored from an old dump, on either side.
+ * - Postgres gives every write of a value a new random `version` (migration 0024: a default and a trigger, so that no
+ *   statement can forget it). The cache holds texts by version, and the text of a version never changes.
+ * - Every read first asks Postgres for the current version, in the small row without its text. A value that was
+ *   overwritten, deleted or cleared has no row with its old version, and neither has a value of a removed run. The
+ *   cache is then never asked for that version, even after a crash or a restored backup on either side.
  *
- * Texts below `MIN_BYTES` come with the row: they cost less than a second round trip (`npm run bench -- xcom`).
+ * Texts below `MIN_BYTES` come with the row, because that costs less than a second round trip (`npm run bench --
+ * xcom`).
  */
 import { randomUUID } from 'node:crypto';
 import type { SizeRange } from '../db/text-of-value.ts';
 import type { TextCache } from '../redis/redis.ts';
 
-/** `value` null: its text is not with the row. `version` null: written before there were any, and not cached. */
+/**
+ * `value` is null if the text is not in the row. `version` is null for a value from before versions existed, which is
+ * not cached.
+ */
 export type VersionedRow = { tenant_id: string; version: string | null; value: string | null };
 
 export type CacheReads = { hits: number; misses: number; unavailable: number };
 
 export type ValueCache = {
   /**
-   * `read(null)` reads the rows with their texts, `read(sizes)` without those of these sizes. When one of the texts is not in
-   * the cache all are read from Postgres again, so that what is answered was true at one moment.
+   * `read(null)` reads the rows with their texts, `read(sizes)` without texts of these sizes. If a text is not in the
+   * cache, all are read again from Postgres, so that the answer is consistent.
    */
   readThrough<Row extends VersionedRow>(
     read: (without: SizeRange | null) => Promise<Row[]>,
   ): Promise<(Row & { value: string })[]>;
-  /** For a value that is about to be written; undefined: Postgres gives it one, and it is not cached yet. */
+  /**
+   * Returns a version for a value that will be written. Undefined leaves the version to Postgres, and the value is not
+   * cached yet.
+   */
   versionFor(value: string): string | undefined;
-  /** Once it is committed. */
+  /** Stores the value in the cache. Call it after the commit. */
   written(tenantId: string, version: string | undefined, value: string): void;
   reads(): CacheReads;
 };
 
 const SIZES: SizeRange = { min: 64 * 1024, max: 4 * 1024 * 1024 };
-/** A value is mostly read soon after it was written. Also how long one may lie there that was deleted. */
+/** Most values are read soon after they were written. A deleted value also stays in the cache for at most this long. */
 const TTL_SECONDS = 3_600;
 
-/** Null: there is none, and every read is one statement. */
+/** Null means that there is no cache, so every read is one statement. */
 export function createValueCache(cache: TextCache | null, sizes: SizeRange = SIZES): ValueCache {
   const reads: CacheReads = { hits: 0, misses: 0, unavailable: 0 };
   const isCached = (value: string): boolean => {
@@ -84,7 +91,7 @@ export function createValueCache(cache: TextCache | null, sizes: SizeRange = SIZ
 
 const keyOf = (tenantId: string, version: string): string => `svc:xcom:${tenantId}:${version}`;
 
-/** The statement without sizes has every text. */
+/** The statement without sizes returns every text. */
 const withTexts = <Row extends VersionedRow>(rows: readonly Row[]): (Row & { value: string })[] =>
   rows.map((row) => {
     if (row.value === null) throw new Error('a value was read without its text');

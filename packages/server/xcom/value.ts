@@ -1,6 +1,6 @@
-/** Cross-task values: JSON text, kept as the task wrote it. */
+/** Cross-task values: JSON text, stored as the task wrote it. */
 
-/** Why a value cannot be stored, for the author of the task; undefined when it can. */
+/** Tells the author of the task why a value cannot be stored. Returns undefined if it can. */
 export function problemWith(key: string, json: string, maxBytes: number): string | undefined {
   const bytes = Buffer.byteLength(json);
   if (bytes > maxBytes) {
@@ -26,9 +26,9 @@ function isJson(text: string): boolean {
 }
 
 /**
- * How many items a list or a dict has: what a mapped task is expanded over. Airflow writes a tuple as
- * `{"__classname__": "builtins.tuple", "__data__": […]}`, which counts as a list; other objects of that kind stand for one
- * value. Null for anything that cannot be expanded over.
+ * Returns the number of items in a list or dict, over which a mapped task is expanded. Airflow writes a tuple as
+ * `{"__classname__": "builtins.tuple", "__data__": […]}`, which counts as a list. Other objects of that form are one
+ * value. Returns null for a value that cannot be expanded.
  */
 export function itemCount(json: string): number | null {
   const first = json.trimStart().charAt(0);

@@ -1,16 +1,16 @@
-/** Asks the store of task logs, while a process starts, whether it can be used. */
+/** Checks at start whether the store of task logs can be used. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Config } from '../../config/load.ts';
 import { checkLogSink } from './open-store.ts';
 
-/** How long readiness waits for the word of the store. */
+/** Readiness waits this long for the answer of the store. */
 const WAIT_MS = 3_000;
 
 /**
- * Returns why the store cannot be used, in words for the operator; empty when it can, or when it says nothing within the wait. A
- * store that says no is refused like a wrong key. One that says nothing delays readiness for a moment only: tasks can run without
- * it. What it says later is logged.
+ * Returns messages for the operator that say why the store cannot be used. The list is empty if it can be used, or if
+ * it does not answer in time. A refusal by the store is treated like a wrong key and stops the start. A store that does
+ * not answer only delays readiness, because tasks can run without it. A later answer is logged.
  */
 export async function askLogSink(config: Config, logger: Logger): Promise<readonly string[]> {
   let isWaiting = true;

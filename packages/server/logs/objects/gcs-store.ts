@@ -1,4 +1,4 @@
-/** Objects in Google Cloud Storage. The SDK is loaded when the first object is asked for: 150 ms. */
+/** Objects in Google Cloud Storage. The SDK is loaded with the first call, because it loads slowly. */
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Bucket, File } from '@google-cloud/storage';
@@ -8,13 +8,13 @@ import { exactly, inPieces } from './pieces.ts';
 import { limitOf, withRetries } from './retry.ts';
 import { explainStoreError } from './store-errors.ts';
 
-/** `timeoutMs`: of any call; by default what limitOf says. */
+/** `timeoutMs` limits every call. The default is that of limitOf. */
 export type GcsOptions = { bucket: string; credentialsFile: string; timeoutMs?: number };
 
-/** Larger ones are sent in a session of their own, which goes on where it broke off. */
+/** Larger objects use a resumable upload, which continues after an interruption. */
 const AT_ONCE_BYTES = 8 * 1024 * 1024;
 const REMOVE_IN_PARALLEL = 16;
-/** A long log in one call. */
+/** A long log is uploaded in one call. */
 const LONGEST_MS = 15 * 60_000;
 const OWNER = 'svc-log';
 const PERMISSIONS =
@@ -28,7 +28,7 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
     opened ??= import('@google-cloud/storage').then(({ Storage }) =>
       new Storage({
         ...(credentialsFile !== '' && { keyFilename: credentialsFile }),
-        retryOptions: { autoRetry: false }, // withRetries makes them: also when the body of an answer breaks off
+        retryOptions: { autoRetry: false }, // withRetries repeats calls, also if the body of an answer breaks off
       }).bucket(name),
     );
     return opened;
@@ -41,7 +41,7 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
     const { bytes, signal } = limits;
     const ms = options.timeoutMs ?? Math.min(limitOf(bytes), LONGEST_MS);
     return withRetries(async () => {
-      const bucket = await open(); // the SDK is loaded on our own time
+      const bucket = await open(); // loading the SDK does not count against the time limit
       try {
         return await within({ ms, signal, silence: () => noAnswer(ms) }, work(bucket));
       } catch (error) {
@@ -121,7 +121,8 @@ export function createGcsStore(options: GcsOptions): ObjectStore {
 }
 
 async function writeTo(file: File, writing: Writing): Promise<{ tag: string }> {
-  // Whole pieces: the content is read from the same store, and no request should be open while it waits for another.
+  // Only whole pieces are sent. The content is read from the same store, and no request should stay open while it waits
+  // for another one.
   const pieces = inPieces(exactly(writing.blocks(), writing.size), AT_ONCE_BYTES);
   const whole: Buffer[] = [];
   if (writing.size <= AT_ONCE_BYTES) for await (const piece of pieces) whole.push(piece);
@@ -129,7 +130,7 @@ async function writeTo(file: File, writing: Writing): Promise<{ tag: string }> {
   const target = file.createWriteStream({
     resumable: writing.size > AT_ONCE_BYTES,
     ...(writing.size > AT_ONCE_BYTES && { chunkSize: AT_ONCE_BYTES }),
-    validation: false, // by TLS; a checksum would have to be fetched
+    validation: false, // TLS protects the content; a checksum would need another request
     contentType: 'application/x-ndjson',
     metadata: { metadata: { [OWNER]: writing.owner } },
     preconditionOpts: preconditionsOf(writing),
@@ -148,7 +149,7 @@ const preconditionsOf = ({ replaces }: Writing) =>
 const is404 = (error: unknown): boolean =>
   Number(((error as Error).cause as { code?: unknown; status?: unknown } | undefined)?.code) === 404;
 
-/** For an object and for a bucket that is not there the answer is the same; that the bucket is there was seen at the start. */
+/** A missing object and a missing bucket give the same answer. The start has already checked that the bucket exists. */
 function asMissing(error: unknown): never {
   if (is404(error) && !/bucket/i.test(String(((error as Error).cause as Error).message)))
     throw new ObjectStoreError(
@@ -159,7 +160,10 @@ function asMissing(error: unknown): never {
   throw error as Error;
 }
 
-/** Not by the SDK's own download: it adds so many listeners to a stream that Node warns of a leak at every call. */
+/**
+ * Avoids the download of the SDK, because it adds so many listeners to a stream that Node warns of a leak at every
+ * call.
+ */
 async function askForRange(bucket: Bucket, key: string, range: string, timeoutMs: number): Promise<Response> {
   const { apiEndpoint, authClient } = bucket.storage;
   const url = `${apiEndpoint}/storage/v1/b/${encodeURIComponent(bucket.name)}/o/${encodeURIComponent(key)}?alt=media`;
@@ -174,7 +178,7 @@ async function bytesOf(response: Response): Promise<Buffer> {
   return bytes;
 }
 
-/** The SDK cannot be told to stop: what comes too late is refused by its precondition. */
+/** The SDK cannot cancel a call. The precondition of the object refuses a write that arrives too late. */
 async function within<T>(
   { ms, signal, silence }: { ms: number; signal?: AbortSignal | undefined; silence: () => Error },
   work: Promise<T>,

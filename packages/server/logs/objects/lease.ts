@@ -1,11 +1,11 @@
-/** Holds what was taken in the database for as long as the work lasts, and says when it could not be held. */
+/** Renews a lease in the database while the work lasts, and signals when the lease is lost. */
 export type Lease = {
-  /** Aborted in time: before anybody else may take it. */
+  /** Aborts before another process may take the lease. */
   readonly signal: AbortSignal;
   end(): void;
 };
 
-/** What is under way when the lease is lost needs a moment to stop. */
+/** Work in progress needs a moment to stop when the lease is lost. */
 const MARGIN = 0.25;
 
 export function holdLease(input: { leaseMs: number; renew: () => Promise<boolean>; signal: AbortSignal }): Lease {
@@ -22,7 +22,7 @@ export function holdLease(input: { leaseMs: number; renew: () => Promise<boolean
         if (!isHeld || left <= 0) stop();
         else limit = setTimeout(stop, left);
       })
-      .catch(() => {}); // the database is away: the limit decides
+      .catch(() => {}); // the database is unreachable: the time limit decides
   }, leaseMs / 4);
   return {
     signal: AbortSignal.any([lost.signal, input.signal]),

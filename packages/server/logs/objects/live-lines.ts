@@ -1,11 +1,11 @@
 /**
- * The carrier of live lines: how a process that follows a log learns that another has acknowledged lines of it. The lines
- * themselves are read where they are kept (`log_chunks`); what is carried is that there are some, by Postgres and, where there is
- * one, by Redis as well, which is quicker and does not have the lock below.
+ * Notifies processes that follow a log when another process has acknowledged lines of it. The lines themselves stay in
+ * `log_chunks`. Postgres carries the notification. If Redis is configured, it carries it as well, which is faster and
+ * avoids the lock described below.
  *
- * In this process at once; to others as one notification for all logs that grew within some milliseconds, because a
- * transaction that notifies takes a global lock at its commit. A lost one costs at most the half second after which followers look
- * by themselves.
+ * In this process, followers are notified at once. For other processes, all logs that grew within some milliseconds
+ * share one notification, because a transaction that notifies takes a global lock at its commit. A lost notification
+ * costs at most the half second after which followers look anyway.
  */
 import { createHash } from 'node:crypto';
 import type { Database } from '../../db/database.ts';
@@ -19,7 +19,7 @@ import { shareWatchers } from '../shared-watchers.ts';
 import { createWatchers } from '../watchers.ts';
 
 export type LiveLines = {
-  /** Lines of it have been acknowledged here. */
+  /** Reports that this process has acknowledged lines of the log. */
   grown(logKey: LogKey): void;
   watch(logKey: LogKey): LogWatch;
   close(): Promise<void>;
@@ -27,7 +27,7 @@ export type LiveLines = {
 
 const CHANNEL = 'svc_logs';
 const COALESCE_MS = 25;
-/** A notification holds 8,000 bytes; more logs than fit are told as "any". */
+/** A notification holds 8,000 bytes. If more logs have grown, it says "any". */
 const MAX_NAMES = 400;
 const ANY = '*';
 
@@ -47,7 +47,8 @@ export function createLiveLines(input: { url: string; db: Database; carrier?: Ca
     timer = undefined;
     const names = [...grown];
     grown = new Set();
-    notifyLogsGrown(input.db, CHANNEL, names.length > MAX_NAMES ? ANY : names.join(',')).catch(() => {}); // followers look by themselves
+    // followers also look on their own
+    notifyLogsGrown(input.db, CHANNEL, names.length > MAX_NAMES ? ANY : names.join(',')).catch(() => {});
   }
 
   function listen(): void {

@@ -1,7 +1,7 @@
 /**
- * The bytes of a log, wherever they are: in its one object, in parts, in chunks of the database. While they are read they move
- * on (a part is uploaded and its chunks go, the one object is made and the parts go), so what is not found where it was is looked
- * for again. Bytes once written never change, which is why blocks of objects may be kept for a while.
+ * Reads the bytes of a log from its one object, from parts, or from chunks of the database. Bytes move during a read: a
+ * part is uploaded and its chunks are deleted, then the one object is made and the parts are deleted. If bytes are no
+ * longer at their place, the row is read again. Written bytes never change, so blocks of objects can be cached.
  */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../../db/database.ts';
@@ -15,17 +15,20 @@ import type { ObjectNames } from './object-names.ts';
 
 export type LogReader = {
   read(logKey: LogKey, range?: ByteRange): AsyncGenerator<Buffer>;
-  /** The bytes `from` to `to` of a log whose row is known and not changed by anybody else. */
+  /** Yields the bytes `from` to `to` of a log. The caller holds the row, so no other process changes it. */
   readHeld(logKey: LogKey, row: TaskLogRow, range: { from: number; to: number }): AsyncGenerator<Buffer>;
 };
 
-/** Of one request to the store: a search reads block after block, the last lines are in one. */
+/**
+ * Size of one request to the store. A search reads one block after the other, and the last lines are usually in one
+ * block.
+ */
 const BLOCK_BYTES = 512 * 1024;
 const KEPT_BLOCKS = 32;
-/** Handed on in pieces that hold up nobody (disk-store.ts). */
+/** Blocks are passed on in small pieces, so that work on one does not block the event loop (disk-store.ts). */
 const PIECE_BYTES = 64 * 1024;
 const CHUNK_BYTES = 1024 * 1024;
-/** The row says that bytes are somewhere, and they are not: looked at again so often, each time with a new row. */
+/** If bytes are not where the row says, the read is repeated this many times, each time with a new row. */
 const LOOKS = 5;
 
 type Place = { kind: 'object'; name: string; at: number; to: number } | { kind: 'chunks'; to: number };
@@ -38,7 +41,7 @@ export function createLogReader(input: {
   const { db, store, names } = input;
   const blocks = new LRUCache<string, Promise<Buffer>>({ max: KEPT_BLOCKS });
 
-  /** The whole block of the object in which byte `from` of the log is. */
+  /** Returns the whole block of the object that contains byte `from` of the log. */
   function blockWith(
     id: number,
     place: Place & { kind: 'object' },
@@ -65,7 +68,7 @@ export function createLogReader(input: {
       const { at, bytes } = next;
       const block = await bytes;
       const end = at + block.length;
-      // The next is on its way while this one is taken.
+      // Prefetches the next block while the caller uses this one.
       if (end < to) (next = blockWith(id, place, end)).bytes.catch(() => {});
       yield block.subarray(Math.max(0, from - at), Math.max(0, to - at));
       if (end >= to) return;
@@ -77,7 +80,7 @@ export function createLogReader(input: {
       const chunks = await readLogChunks(db, log, { from: at, maxBytes: CHUNK_BYTES });
       const before = at;
       for (const chunk of chunks) {
-        if (at < chunk.at || at >= to) break; // uploaded meanwhile; or enough
+        if (at < chunk.at || at >= to) break; // uploaded in the meantime, or enough read
         const bytes = chunk.bytes.subarray(at - chunk.at, to - chunk.at);
         at += bytes.length;
         if (bytes.length > 0) yield bytes;
@@ -93,7 +96,7 @@ export function createLogReader(input: {
     else yield* chunkBytes({ tenantId: logKey.tenantId, id: row.id }, from, end);
   }
 
-  /** Throws when the bytes are not where the row says; ends early when chunks are gone. */
+  /** Throws if bytes of an object are not where the row says. Ends early if chunks have been deleted. */
   async function* readHeld(
     logKey: LogKey,
     row: TaskLogRow,
@@ -118,7 +121,7 @@ export function createLogReader(input: {
     for (let at = from; at < to;) {
       const row = await findTaskLog(db, logKey);
       id ??= row?.id;
-      // Ends also when it was removed, and perhaps begun again.
+      // The read also ends if the log was removed, even if it was started again.
       if (!row || row.id !== id || at >= row.length) return;
       const before = at;
       try {

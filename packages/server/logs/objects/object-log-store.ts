@@ -3,8 +3,9 @@
  *
  *   append ──▶ log_chunks in Postgres: acknowledged ──▶ parts, then one object in the store ──▶ the chunks are deleted
  *
- * An acknowledged line survives the death of this process and of its host, because it is in the database; every process reads it
- * there at once. The store only has to be there some time: until then the database keeps the lines, up to `maxSpoolBytes`.
+ * An acknowledged line is in the database, so it survives the death of this process and of its host, and every process
+ * can read it at once. The store may be unreachable for some time. Until it answers, the database keeps the lines, up
+ * to `maxSpoolBytes`.
  */
 import type { Database } from '../../db/database.ts';
 import { appendToTaskLog, findTaskLog, removeOldTaskLogs, removeTaskLogs } from '../../db/task-logs/task-logs.ts';
@@ -29,7 +30,7 @@ export type ObjectLogOptions = {
   store: ObjectStore;
   prefix: string;
   databaseUrl: string;
-  /** Two, so that those who read take no connection from those who write. */
+  /** Two databases, so that readers never take connections from writers. */
   writing: Database;
   reading: Database;
   processId: string;
@@ -43,10 +44,16 @@ export type ObjectLogOptions = {
   };
 };
 
-/** Beyond the bound only the last lines of attempts are taken, up to this many times the bound: there is no later for them. */
+/**
+ * Above the limit, only the last lines of attempts are accepted, up to this multiple of the limit, because they cannot
+ * be sent later.
+ */
 const FOR_LAST_LINES = 2;
 const REMOVE_AT_ONCE = 500;
-/** Objects that no row knows (a process died between two steps, another database wrote here) are looked for so often. */
+/**
+ * Interval of the search for orphan objects without a row. A process may die between two steps, or another database may
+ * have written here.
+ */
 const LIST_EVERY_MS = 24 * 60 * 60 * 1000;
 
 export function createObjectLogStore(options: ObjectLogOptions): LogStore {
@@ -130,7 +137,9 @@ export function createObjectLogStore(options: ObjectLogOptions): LogStore {
 const asMoment = (outage: { since: number; reason: string } | undefined) =>
   outage && { ...outage, since: new Date(outage.since).toISOString() };
 
-/** In batches: first what the database knows, and once a day whatever else lies in the bucket for longer than that. */
+/**
+ * Removes old logs in batches: first those in the database, and once a day all other objects of that age in the bucket.
+ */
 async function sweep(input: {
   store: ObjectStore;
   names: ObjectNames;

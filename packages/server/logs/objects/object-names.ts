@@ -1,29 +1,29 @@
 /**
- * Where task logs lie in a bucket, below `logs.sink.prefix`:
+ * Names of task logs in a bucket, below `logs.sink.prefix`:
  *
- *   {tenant}/{dag}/{run}/{task}/{try}.log                one object, when the try is over
+ *   {tenant}/{dag}/{run}/{task}/{try}.log                one object, when the try has ended
  *   {tenant}/{dag}/{run}/{task}/{map index}/{try}.log    the same for an instance of a mapped task
  *   ….log.parts/{from}-{to}                              bytes of a long log while its try runs
  *
- * Names are ids as log-key.ts writes them. The name of a part says which bytes it has, so two who write the same one write the
- * same bytes.
+ * Ids are encoded as in log-key.ts. The name of a part says which bytes it contains, so two processes that write the
+ * same part write the same bytes.
  */
 import { encodeName } from '../log-key.ts';
 import type { LogKey, LogScope } from '../log-key.ts';
 
 const NAMES = { caseSensitive: true };
 const PARTS = '.parts/';
-/** Below the prefix. Parts too. */
+/** Names below the prefix that belong to task logs, parts included. */
 const OURS = /^[^/]+\/[^/]+\/[^/]+\/[^/]+\/(?:\d+\/)?\d+\.log(?:\.parts\/\d+-\d+)?$/;
 
 export type ObjectNames = {
   objectOf(logKey: LogKey): string;
   partOf(logKey: LogKey, part: { at: number; to: number }): string;
   partsOf(logKey: LogKey): string;
-  /** What to list, and which of it lies in the scope. */
+  /** The prefix to list, and a filter for the keys inside the scope. */
   within(scope: LogScope): { prefix: string; has(key: string): boolean };
   everything: { prefix: string; has(key: string): boolean };
-  /** For an object that is only written to see whether that is possible. */
+  /** The key of an object that only tests whether writing is possible. */
   readonly check: string;
 };
 
@@ -44,7 +44,8 @@ export function objectNames(prefix: string): ObjectNames {
     within(scope) {
       const folder = folderOf(root, scope);
       const { tryNumber, mapIndex } = scope;
-      // Beside the logs of a task that is not mapped lie the folders of its instances, should it have been mapped in another version.
+      // If another version of the DAG maps the task, the folders of its instances are next to the logs of the unmapped
+      // task.
       const tries = tryNumber === undefined ? String.raw`\d+` : String(tryNumber);
       const instance = mapIndex === undefined && tryNumber !== undefined ? String.raw`(?:\d+/)?` : '';
       const name = new RegExp(`^${instance}${tries}\\.log(?:\\.parts/.*)?$`);

@@ -1,10 +1,13 @@
-/** What task logs need of an object store. One implementation for S3 and what speaks like it, one for Google Cloud Storage. */
+/**
+ * What task logs need from an object store. There is one implementation for S3 and compatible stores, and one for
+ * Google Cloud Storage.
+ */
 
 export type StoredObject = {
   size: number;
-  /** Changes whenever the object is written: its ETag, or its generation. */
+  /** Changes with every write of the object: its ETag or its generation. */
   tag: string;
-  /** What it was written with as `owner`. */
+  /** The `owner` of the write. */
   owner: string | undefined;
 };
 
@@ -13,37 +16,41 @@ export type ListedObject = { key: string; writtenAt: number };
 export type Writing = {
   key: string;
   size: number;
-  /** The content, `size` bytes; asked for again when the writing has to begin anew. */
+  /** The content, `size` bytes. It is called again if the write must start again. */
   blocks: () => AsyncIterable<Buffer>;
-  /** Kept with the object. */
+  /** Stored with the object. */
   owner: string;
-  /** Only when the object still has this tag; null: when there is none. Undefined: in any case. */
+  /**
+   * Writes only if the object still has this tag, or with null only if it does not exist. Undefined writes in any case.
+   */
   replaces?: string | null;
   signal?: AbortSignal;
 };
 
 export type ObjectStore = {
-  /** In bounded memory, whatever the size. A reader sees the object as it was until all of it is there. */
+  /** Uses bounded memory for any size. Readers see the previous object until the new one is complete. */
   write(writing: Writing): Promise<{ tag: string }>;
-  /** Bytes `from` to `to` (exclusive), all of which must be there. `answerWithinMs`: until the first of them. */
+  /**
+   * Reads bytes `from` to `to` (exclusive), which must all exist. `answerWithinMs` limits the time to the first byte.
+   */
   read(key: string, range: { from: number; to: number }, limits?: { answerWithinMs?: number }): Promise<Buffer>;
   head(key: string): Promise<StoredObject | undefined>;
-  /** Those that are gone already are no error. */
+  /** Objects that no longer exist are not an error. */
   remove(keys: readonly string[]): Promise<void>;
-  /** In pages, in any order. */
+  /** Yields pages in any order. */
   list(prefix: string): AsyncGenerator<ListedObject[]>;
   close(): void;
 };
 
 /**
- * away      no answer, or one that says "later": 5xx, 429, a broken connection, no time left
- * refused   somebody has to do something: no such bucket, no permission, no credentials
- * missing   there is no such object
- * changed   the object is not the one that was to be replaced
+ * away      no answer, or one that means "later": 5xx, 429, a broken connection, a timeout
+ * refused   an operator must act: no such bucket, no permission, no credentials
+ * missing   the object does not exist
+ * changed   the object is not the one that should be replaced
  */
 export type ObjectStoreProblem = 'away' | 'refused' | 'missing' | 'changed';
 
-/** The message is for the operator: what is wrong, and what to do. */
+/** The message tells the operator what is wrong and what to do. */
 export class ObjectStoreError extends Error {
   readonly problem: ObjectStoreProblem;
 
@@ -54,7 +61,7 @@ export class ObjectStoreError extends Error {
   }
 }
 
-/** There was no answer in time. Asking again at once would only make the caller wait as long again. */
+/** The store did not answer in time. An immediate retry would only make the caller wait once more. */
 export class NoAnswerError extends ObjectStoreError {
   constructor(where: string, ms: number, cause?: unknown) {
     super(

@@ -1,4 +1,4 @@
-/** The object store that the configuration names, and whether it can be used. */
+/** Opens the object store of the configuration, and checks whether it can be used. */
 import { randomUUID } from 'node:crypto';
 import { access, constants } from 'node:fs/promises';
 import type { Config } from '../../config/load.ts';
@@ -9,7 +9,7 @@ import type { ObjectStore } from './object-store.ts';
 import { objectNames } from './object-names.ts';
 import { createS3Store } from './s3-store.ts';
 
-/** Undefined for the disk. */
+/** Returns undefined for logs on disk. */
 export function openObjectStore(
   { logs }: Pick<Config, 'logs'>,
   options: { timeoutMs?: number } = {},
@@ -25,12 +25,12 @@ export function openObjectStore(
   }
 }
 
-/** What a store that cannot be reached at all may take of a check. */
+/** Time limit of a check against an unreachable store. */
 const CHECK_TIMEOUT_MS = 5_000;
 
 /**
- * Does by a small object what will be done with logs. A store that says no is an error; one that says nothing is a warning,
- * because tasks can run without it. Nothing is asked when the settings are incomplete: `checkBoot` has said so.
+ * Does with a small object what will be done with logs. A refusal is an error. A missing answer is only a warning,
+ * because tasks can run without the store. Incomplete settings skip the check, because `checkBoot` reports them.
  */
 export async function checkLogSink(
   config: Pick<Config, 'logs' | 'server'>,

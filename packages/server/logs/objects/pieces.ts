@@ -1,4 +1,4 @@
-/** Blocks of any size as pieces of one size; the last may be smaller. Holds one piece. */
+/** Turns blocks of any size into pieces of one size; the last piece may be smaller. It keeps one piece in memory. */
 export async function* inPieces(blocks: AsyncIterable<Buffer>, pieceBytes: number): AsyncGenerator<Buffer> {
   let waiting: Buffer[] = [];
   let bytes = 0;
@@ -17,7 +17,7 @@ export async function* inPieces(blocks: AsyncIterable<Buffer>, pieceBytes: numbe
   if (bytes > 0) yield Buffer.concat(waiting, bytes);
 }
 
-/** What is not as long as it should be throws before its end: nobody must take it for whole. */
+/** Throws if the content does not have its expected size, so that no truncated object counts as complete. */
 export async function* exactly(blocks: AsyncIterable<Buffer>, size: number): AsyncGenerator<Buffer> {
   let bytes = 0;
   for await (const block of blocks) {

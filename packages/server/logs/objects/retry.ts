@@ -1,15 +1,18 @@
-/** Calls to an object store, made again when it may have been a bad moment. */
+/** Retries calls to an object store after short disturbances. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { NoAnswerError, isProblem } from './object-store.ts';
 
 const ANSWER_MS = 5_000;
-/** A link of 1.6 Mbit/s. */
+/** Corresponds to a link of 1.6 Mbit/s. */
 const SLOWEST_BYTES_PER_MS = 200;
 
-/** How long a call that carries so many bytes may take: short, so that a store that hangs is noticed within seconds. */
+/**
+ * Returns the time limit of a call that transfers this many bytes. It is short, so that a store that hangs is noticed
+ * within seconds.
+ */
 export const limitOf = (bytes = 0): number => ANSWER_MS + Math.ceil(bytes / SLOWEST_BYTES_PER_MS);
 
-/** Three tries within two seconds: a longer outage is for whoever called, who knows what else to do meanwhile. */
+/** Makes three tries within two seconds. The caller handles a longer outage, because it knows what else to do. */
 const PAUSES_MS = [100, 400];
 
 export async function withRetries<T>(work: () => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,4 +1,4 @@
-/** Objects in S3, or in a store that speaks like it. The SDK is loaded when the first object is asked for: 90 ms, 40 MB. */
+/** Objects in S3 or in a compatible store. The SDK is loaded with the first call, because it takes time and memory. */
 import type * as Sdk from '@aws-sdk/client-s3';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { NoAnswerError, isProblem } from './object-store.ts';
@@ -14,13 +14,13 @@ export type S3Options = {
   forcePathStyle: boolean;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Of any call; by default what limitOf says. */
+  /** Limits every call. The default is that of limitOf. */
   timeoutMs?: number;
 };
 
 type Limits = { signal?: AbortSignal | undefined; bytes?: number; answerWithinMs?: number | undefined };
 
-/** S3 takes at most 10,000 pieces of at least 5 MiB. */
+/** S3 accepts at most 10,000 pieces of at least 5 MiB. */
 const PIECE_BYTES = 8 * 1024 * 1024;
 const MAX_PIECES = 9_000;
 const REMOVE_AT_ONCE = 1_000;
@@ -31,7 +31,7 @@ export function createS3Store(options: S3Options): ObjectStore {
   const { bucket } = options;
   const Bucket = bucket;
   let opened: Promise<{ sdk: typeof Sdk; client: S3Client }> | undefined;
-  /** Of a store that does not know conditions: the leases of those who write have to do. */
+  /** False for a store without conditional writes. The leases of writers must then be enough. */
   let knowsConditions = true;
 
   function open(): Promise<{ sdk: typeof Sdk; client: S3Client }> {
@@ -44,14 +44,14 @@ export function createS3Store(options: S3Options): ObjectStore {
       sdk: typeof Sdk;
       client: S3Client;
       abortSignal: AbortSignal;
-      /** The answer has begun. */
+      /** Reports that the answer has started. */
       answered: () => void;
     }) => Promise<T>,
     { signal, bytes = 0, answerWithinMs }: Limits = {},
   ): Promise<T> {
     const timeoutMs = options.timeoutMs ?? limitOf(bytes);
     return withRetries(async () => {
-      const opened = await open(); // the SDK is loaded on our own time
+      const opened = await open(); // loading the SDK does not count against the time limit
       const limit = AbortSignal.timeout(timeoutMs);
       const silent = new AbortController();
       const timer = answerWithinMs === undefined ? undefined : setTimeout(() => silent.abort(), answerWithinMs);
@@ -138,9 +138,9 @@ export function createS3Store(options: S3Options): ObjectStore {
           return { tag: ETag };
         },
         { signal, bytes: size },
-      ); // some stores copy all of it together
+      ); // some stores copy the whole object within this call
     } catch (error) {
-      // Its pieces would be paid for until somebody finds them.
+      // Aborts the upload. Its pieces would otherwise cost money until an operator finds them.
       await call(({ sdk, client, abortSignal }) =>
         client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }), { abortSignal }),
       ).catch(() => {});
@@ -236,16 +236,16 @@ export function createS3Store(options: S3Options): ObjectStore {
 function clientConfig(options: S3Options): S3ClientConfig {
   const { region, endpoint, forcePathStyle, accessKeyId, secretAccessKey } = options;
   return {
-    // Stores that are not Amazon's seldom care, but the signature needs a word.
+    // Compatible stores seldom use the region, but the signature needs one.
     ...(region !== '' ? { region } : endpoint !== '' && { region: 'us-east-1' }),
     ...(endpoint !== '' && {
       endpoint,
-      // Checksums in trailers are new; not all that speak like S3 understand them.
+      // Checksums in trailers are new, and some compatible stores do not understand them.
       requestChecksumCalculation: 'WHEN_REQUIRED',
       responseChecksumValidation: 'WHEN_REQUIRED',
     }),
     forcePathStyle,
     ...(accessKeyId !== '' && { credentials: { accessKeyId, secretAccessKey } }),
-    maxAttempts: 1, // withRetries makes them: also when the body of an answer breaks off
+    maxAttempts: 1, // withRetries repeats calls, also if the body of an answer breaks off
   };
 }

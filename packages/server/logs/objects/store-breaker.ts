@@ -1,27 +1,27 @@
 /**
- * Keeps readers from waiting for a store that does not answer.
+ * A circuit breaker: readers do not wait for a store that does not answer.
  *
- *   closed ──▶ a read is not answered ──▶ open: reads fail at once ──▶ a probe is answered ──▶ closed
+ *   closed ──▶ a read gets no answer ──▶ open: reads fail at once ──▶ a probe gets an answer ──▶ closed
  *
- * While it is open, this process asks the store by itself, with growing pauses: no reader has to try it out.
+ * While it is open, this process probes the store with growing pauses, so that no reader has to try.
  */
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { ObjectStoreError, isProblem } from './object-store.ts';
 import type { ObjectStore } from './object-store.ts';
 
 export type GuardedReads = Pick<ObjectStore, 'read'> & {
-  /** Undefined while it is closed. Milliseconds since the epoch. */
+  /** The outage, or undefined while the breaker is closed. `since` is in milliseconds since the epoch. */
   outage(): { since: number; reason: string } | undefined;
   close(): void;
 };
 
-/** Together with what the database is asked for before and after, an answer to a person takes less than two seconds. */
+/** With the database queries before and after, an answer to a person takes less than two seconds. */
 const ANSWER_WITHIN_MS = 1_500;
 const PAUSES = { firstMs: 500, longestMs: 10_000, spread: true };
 
 export function guardReads(input: {
   store: Pick<ObjectStore, 'read' | 'head'>;
-  /** An object to ask for, which need not be there. */
+  /** The key that a probe requests. The object need not exist. */
   probeKey: string;
   answerWithinMs?: number;
 }): GuardedReads {
@@ -48,7 +48,7 @@ export function guardReads(input: {
       pauses.reset();
     } catch (error) {
       if (!isClosed && isProblem(error, 'away')) return probeLater();
-      outage = undefined; // it answers, and says no: the reader that asks next receives its words
+      outage = undefined; // the store answers with a refusal, which the next reader receives
     }
   }
 

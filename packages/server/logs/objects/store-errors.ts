@@ -1,4 +1,4 @@
-/** What the SDKs of object stores throw, in words: what is wrong with which bucket, and what to do about it. */
+/** Explains errors of the SDKs of object stores: what is wrong with which bucket, and what to do about it. */
 import { ObjectStoreError } from './object-store.ts';
 import type { ObjectStoreProblem } from './object-store.ts';
 

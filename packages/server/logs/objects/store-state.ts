@@ -1,4 +1,7 @@
-/** Whether the object store is there and how much waits for it, as this process knows; told to the others through the database. */
+/**
+ * What this process knows about the object store: whether it answers, and how much waits for it. Other processes read
+ * it from the database.
+ */
 import type { Database } from '../../db/database.ts';
 import { recordStoreOutage, recordStoreReturn } from '../../db/task-logs/store-state.ts';
 
@@ -11,18 +14,19 @@ export type StoreState = {
   isAway(reason: string): Promise<void>;
   isBack(): Promise<void>;
   /**
-   * Takes what the database says that waits. Lines acknowledged here while it is asked may be in its answer or not: they are
-   * counted, so that until the next answer there may seem to be too much, never too little.
+   * Stores the size of the backlog that the database reports. The report may or may not include lines that are
+   * acknowledged during the query. They are counted as not included, so the backlog may seem too large until the next
+   * report, but never too small.
    */
   measureSpool(ask: () => Promise<number>): Promise<number>;
-  /** Acknowledged here since. */
+  /** Counts bytes that this process has acknowledged since the last report. */
   appended(bytes: number): void;
   spooled(): number;
 };
 
 export function createStoreState({ db, log }: { db: Database; log: Log }): StoreState {
   let outage: { since: number; reason: string } | undefined;
-  /** Told again now and then: a process that said "away" may have died since. */
+  /** The outage is reported again from time to time, because the process that reported it first may have died. */
   let toldAt = -Infinity;
   let measured = 0;
   let appendedSince = 0;

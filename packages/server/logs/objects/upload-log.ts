@@ -1,11 +1,12 @@
 /**
- * One step of one log towards the store, under a lease.
+ * Moves one log one step towards the store, under a lease.
  *
- *   the try runs, and a part's worth of bytes waits   they become a part
- *   the try is over                                   everything becomes one object; then the parts go
+ *   the try runs, and enough bytes for a part wait   they become a part
+ *   the try has ended                                everything becomes one object, then the parts are deleted
  *
- * Every step may be repeated, and may be cut short anywhere: what is not recorded has not happened. Who has lost the lease without
- * knowing cannot do harm: a part's name says its bytes, the one object is replaced only as it was left, and nothing is recorded.
+ * Every step may be repeated and may stop at any point, because only recorded steps count. A process that has lost its
+ * lease without noticing does no harm: the name of a part says which bytes it contains, the one object is replaced only
+ * if it is unchanged, and the step is not recorded.
  */
 import type { Database } from '../../db/database.ts';
 import { recordForeignObject, recordObject, recordPart, recordWhole } from '../../db/task-logs/uploads.ts';
@@ -23,12 +24,12 @@ export type UploadTools = {
   processId: string;
 };
 
-/** Of one part at most: it is put together in memory. */
+/** Maximum size of a part, because it is assembled in memory. */
 const MAX_PART_BYTES = 8 * 1024 * 1024;
 
 export async function uploadLog(tools: UploadTools, upload: Upload, signal: AbortSignal): Promise<void> {
   if (!upload.isOver) return uploadPart(tools, upload, signal);
-  // Otherwise it is there already, and only its parts are left to be deleted.
+  // If the object is complete, only its parts remain to be deleted.
   const isNew = upload.objectSize < upload.length;
   if (isNew && !(await uploadWhole(tools, upload, signal))) return;
   if (upload.parts.length > 0) await removeParts(tools, upload);
@@ -62,7 +63,7 @@ async function* asyncOf(blocks: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* blocks;
 }
 
-/** False when another object lies there: it is replaced the next time. */
+/** Returns false if another object has this key. The next try replaces it. */
 async function uploadWhole(tools: UploadTools, upload: Upload, signal: AbortSignal): Promise<boolean> {
   const { db, store, names, reader } = tools;
   const { length: size } = upload;
@@ -86,12 +87,12 @@ async function uploadWhole(tools: UploadTools, upload: Upload, signal: AbortSign
       await recordForeignObject(db, held, there?.tag ?? null);
       return false;
     }
-    ({ tag } = there); // ours: only the answer was lost
+    ({ tag } = there); // the object is ours: only the answer was lost
   }
   return recordObject(db, held, { size, tag, isWhole: upload.parts.length === 0 });
 }
 
-/** Also those that were uploaded and never recorded. */
+/** Also deletes parts that were uploaded but never recorded. */
 async function removeParts({ store, names }: UploadTools, { key }: Upload): Promise<void> {
   for await (const page of store.list(names.partsOf(key))) await store.remove(page.map((part) => part.key));
 }

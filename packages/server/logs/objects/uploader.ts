@@ -1,7 +1,7 @@
 /**
- * Moves task logs from the database to the object store, in the background of every process that runs tasks. Who takes a log holds
- * it by a lease, so a process that dies leaves its work to the others. While the store is away one log at a time is tried, with
- * growing pauses; everything else waits in the database.
+ * Moves task logs from the database to the object store, in the background of every process that runs tasks. A process
+ * holds each log by a lease, so other processes take over the work of a dead one. While the store is unreachable, one
+ * log at a time is tried, with growing pauses. All other logs wait in the database.
  */
 import type { Database } from '../../db/database.ts';
 import { isOutage } from '../../db/outage.ts';
@@ -27,17 +27,17 @@ import type { UploadTools } from './upload-log.ts';
 export type Uploader = {
   start(): void;
   stop(): Promise<void>;
-  /** There may be something to do. */
+  /** Reports that there may be work. */
   wake(): void;
 };
 
 export type UploadPace = {
-  /** Between two looks at what is to be done. */
+  /** Interval between two searches for work. */
   lookEveryMs: number;
   leaseMs: number;
-  /** So many bytes of a log that wait become a part. */
+  /** A running log becomes a part when this many bytes wait. */
   partBytes: number;
-  /** After the end of a try, for its last words. */
+  /** Pause after the end of a try, so that its last lines can arrive. */
   settleMs: number;
 };
 
@@ -49,7 +49,7 @@ export const USUAL_PACE: UploadPace = {
 };
 
 const AT_ONCE = 64;
-/** Small logs are many, and cost a request each; of large ones each takes the memory of some parts. */
+/** Small logs are many and cost one request each. Large logs need the memory of several parts each. */
 const SMALL_BYTES = 1024 * 1024;
 const SMALL_IN_PARALLEL = 16;
 const LARGE_IN_PARALLEL = 2;
@@ -83,7 +83,7 @@ export function createUploader(
       await state.isBack();
     } catch (error) {
       await failed(error, claimed.key);
-      if (!isStoreOutage(error)) return; // it stays taken until the lease is over: a pause for this log alone
+      if (!isStoreOutage(error)) return; // the lease runs out, which delays this log alone
     } finally {
       lease.end();
     }
@@ -97,7 +97,7 @@ export function createUploader(
     log.error({ err: error, ...key }, 'a task log could not be moved to the object store; tried again later');
   }
 
-  /** Objects of logs that were removed. Of those that were whole there is one each; otherwise what lies there is listed. */
+  /** Deletes the objects of removed logs. A complete log has one object. For others, the prefix is listed. */
   async function removeObjects(removals: readonly LogRemoval[]): Promise<void> {
     const ids = removals.map(({ id }) => id);
     const lease = holdLease({
@@ -126,7 +126,7 @@ export function createUploader(
     await endRemovals(db, { ids, processId, done });
   }
 
-  /** True when there may be more. */
+  /** Returns true if there may be more work. */
   async function round(): Promise<boolean> {
     const bytes = await state.measureSpool(() => spooledBytes(db));
     const isAway = state.outage() !== undefined;
@@ -137,7 +137,7 @@ export function createUploader(
       processId,
       leaseMs: pace.leaseMs,
       settleMs: pace.settleMs,
-      // With little room left, everything that waits goes, however little of each log it is.
+      // When little room is left, all waiting bytes are uploaded, even in small parts.
       partBytes: bytes > input.maxSpoolBytes / 2 ? 1 : pace.partBytes,
       limit: isAway ? 1 : AT_ONCE,
     });
@@ -150,7 +150,7 @@ export function createUploader(
       ),
     ]);
     const found = removals.length + uploads.length;
-    // Nothing to do that would show whether it is back; or another process has said that it is away, and may have died since.
+    // No work is left that would test the store, or another process reported the outage and may have died since.
     if (found === 0 && (state.outage() ?? (await findStoreOutage(db)))) await probe();
     return state.outage() === undefined && found > 0;
   }
