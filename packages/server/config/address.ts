@@ -1,14 +1,16 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 
 export interface Address {
-  /** Empty for `:8080`, which listens on every interface. IPv6 without brackets. */
+  /** Empty for `:8080`, which listens on every interface. IPv6 addresses have no brackets here. */
   readonly host: string;
   readonly port: number;
 }
 
 const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*\.?$/i;
 
-/** `host:port`, `:port` or `[::1]:port`; undefined for anything else. Port 0 lets the system choose. */
+/**
+ * Parses `host:port`, `:port` or `[::1]:port`, and returns undefined for anything else. Port 0 lets the system choose.
+ */
 export function parseAddress(text: string): Address | undefined {
   const match = /^(?:\[(?<v6>[^\]]+)\]|(?<name>[^:[\]]*)):(?<port>\d{1,5})$/.exec(text.trim());
   if (match?.groups === undefined) {
@@ -25,8 +27,8 @@ export function parseAddress(text: string): Address | undefined {
 }
 
 /**
- * Whether only this machine can reach the host. Names other than `localhost` are not trusted to be loopback whatever
- * they resolve to now: a resolver's answer may change after the check.
+ * True if only this machine can reach the host. A name other than `localhost` never counts, because the answer of a
+ * resolver may change after the check.
  */
 export function isLoopbackHost(host: string): boolean {
   const bare = host.replace(/^\[(.*)\]$/, '$1').toLowerCase();
@@ -41,6 +43,6 @@ export function isLoopbackHost(host: string): boolean {
 
 function isLoopbackIPv6(host: string): boolean {
   const mapped = /^::ffff:(?<v4>[\d.]+)$/.exec(host)?.groups?.['v4'];
-  // WHATWG URL writes every spelling of an IPv6 address in its one canonical form.
+  // WHATWG URL writes every spelling of an IPv6 address in one canonical form.
   return mapped === undefined ? URL.parse(`http://[${host}]/`)?.hostname === '[::1]' : mapped.startsWith('127.');
 }

@@ -4,15 +4,15 @@ import { keyOfFlag } from './read-flags.ts';
 const BOOLEAN_WORD = /^(true|false|1|0|yes|no|on|off)$/i;
 
 export interface SplitArguments {
-  /** For `loadConfig`; a name without a value has an empty list, which is reported there. */
+  /** Input of `loadConfig`. A flag without a value has an empty list, which loadConfig reports. */
   readonly flags: Readonly<Record<string, readonly string[]>>;
-  /** Everything else, untouched and in order, for the command's own parser. */
+  /** All other arguments, unchanged and in order, for the parser of the command. */
   readonly rest: readonly string[];
 }
 
 /**
  * Takes the configuration flags (`--server.http-addr :8080`, `--auth.dev-no-auth`, `--secret-key=…`) out of a command
- * line. A dotted name nobody knows is taken as well, so that it is reported with the nearest real key.
+ * line. An unknown dotted name is taken as well, so that the error can suggest the nearest key.
  */
 export function takeConfigFlags(argv: readonly string[]): SplitArguments {
   const flags: Record<string, string[]> = Object.create(null) as Record<string, string[]>;
@@ -54,7 +54,10 @@ function isBoolean(name: string): boolean {
   return key !== undefined && definitionOf(key).type === 'bool';
 }
 
-/** `--scheduler.enabled deploy` leaves `deploy` alone: a boolean flag takes the next word only if it is a boolean. */
+/**
+ * True if the next word is the value of the flag. A boolean flag takes only a boolean, so `--scheduler.enabled deploy`
+ * leaves `deploy` alone.
+ */
 function isValueFor(name: string, next: string): boolean {
   return isBoolean(name) ? BOOLEAN_WORD.test(next) : !next.startsWith('--');
 }

@@ -1,5 +1,6 @@
-// Whether a configuration may boot. Loading says whether each value is well-formed; this says whether they fit together
-// and are safe together. Starts nothing and reads no more than files that keys name, so that `svc config` and tests can ask.
+// Checks whether a configuration may boot. Loading checks that each value is well-formed; this file checks that the
+// values are consistent and safe together. It starts nothing and reads only files that keys name, so `svc config` and
+// tests can call it.
 
 import { isLoopbackHost, parseAddress } from './address.ts';
 import type { BootProblem, BootReport } from './boot-report.ts';
@@ -14,7 +15,7 @@ import { MIN_RETENTION_MS } from './keys-server.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
 
-/** `notBuilt`: another table than that of this version. */
+/** `notBuilt` replaces the table of this version in tests. */
 export function checkBoot(config: Config, notBuilt = NOT_BUILT): BootReport {
   const singleSignOn = checkSingleSignOn(config);
   return {
@@ -37,11 +38,11 @@ export function checkBoot(config: Config, notBuilt = NOT_BUILT): BootReport {
   };
 }
 
-/** Said at boot and by `svc doctor`: it is the default, and its name does not tell. */
+/** Shown at boot and by `svc doctor`, because it is the default and its name does not explain it. */
 export const SECRETS_ARE_OBSERVED =
   'auth.secret_liveness_mode is observe: a task that is over can still read secrets until its credential expires (at most 30 minutes later), which the log and the audit log record as secret_would_be_denied; set SVC_AUTH_SECRET_LIVENESS_MODE=enforce to deny it';
 
-/** The same, for whoever is not root and so cannot run tasks as another user. */
+/** Shown to an operator without root, whose control plane cannot run tasks as another user. */
 export const TASKS_RUN_AS_SERVER =
   'tasks run as the user of this process and can read what it can, keys and passwords included: run only DAGs you trust, or start as root with executor.task_user (svc lite sets it) to run them as another user';
 
@@ -51,9 +52,9 @@ const ENFORCED_TOGETHER =
 const shareProcesses = (config: Config): boolean =>
   hasExecutor(config, 'subprocess') && config.executor.isolation === 'together';
 
-/** Defaults that are meant, and that somebody should have read about. */
+/** Notes about intended defaults that an operator should know. */
 export function bootNotes(config: Config): string[] {
-  if (config.server.role === 'api') return []; // they are about tasks, and it runs none
+  if (config.server.role === 'api') return []; // the notes are about tasks, and an api process runs none
   const { taskUser } = config.executor;
   const areTasksOurs = hasExecutor(config, 'subprocess') && ['', 'root'].includes(taskUser);
   return [
@@ -62,7 +63,7 @@ export function bootNotes(config: Config): string[] {
   ];
 }
 
-/** HS256 is only as strong as its key: 256 bits. */
+/** HS256 is only as strong as its key, which should have 256 bits. */
 const STRONG_SECRET_LENGTH = 32;
 
 function checkJwtSecret(config: Config): BootProblem[] {
@@ -116,7 +117,10 @@ function checkLogSink(config: Config): BootProblem[] {
   return problems;
 }
 
-/** Warm workers are pods; and one outlives its attempts, so its credential must be short-lived and checked on every use. */
+/**
+ * Warm workers are pods. A worker outlives its attempts, so its credential must be short-lived and checked at every
+ * use.
+ */
 function checkWarmPools(config: Config): BootProblem[] {
   if (!config.execution.warmPoolsEnabled) {
     return [];
@@ -157,7 +161,7 @@ function checkRole(config: Config): BootProblem[] {
   return [{ key: 'server.role', message }];
 }
 
-/** Legal, but somebody should know. */
+/** Warns of settings that are legal but risky. */
 function safetyWarnings(config: Config): string[] {
   const warnings: string[] = [];
   if (config.auth.devNoAuth) {
@@ -192,7 +196,7 @@ function safetyWarnings(config: Config): string[] {
   return warnings;
 }
 
-/** What only a process with workers, or one alone, can do. */
+/** Warns of settings that need a process with workers, or a single api process. */
 function apiWarnings(config: Config): string[] {
   const warnings: string[] = [];
   if (config.connections.testEnabled) {
@@ -208,7 +212,7 @@ function apiWarnings(config: Config): string[] {
   return warnings;
 }
 
-/** Keys that lie about for years; and settings of another backend, which do nothing. */
+/** Warns of long-lived credentials, and of settings for another backend, which have no effect. */
 function logSinkWarnings({ logs: { backend, sink } }: Config): string[] {
   const warnings: string[] = [];
   if (backend === 'objstore' && sink.accessKeyId !== '' && sink.secretAccessKey !== '') {
@@ -233,7 +237,7 @@ function logSinkWarnings({ logs: { backend, sink } }: Config): string[] {
   return warnings;
 }
 
-/** Half of a pair, or a word nobody reads. */
+/** Warns of incomplete pairs and of settings that nothing reads. */
 function completenessWarnings(config: Config): string[] {
   const warnings: string[] = [];
   const { cpu, memory } = config.executor.defaults.resources;
@@ -256,7 +260,7 @@ function completenessWarnings(config: Config): string[] {
   return warnings;
 }
 
-/** A kind is served only with its prefix, which HashiCorp's class calls a path. */
+/** A secrets backend serves a kind only if its prefix is set. HashiCorp's class calls the prefix a path. */
 const SERVING = ['connections_prefix', 'connections_path', 'variables_prefix', 'variables_path'];
 
 function secretsBackendWarnings(config: Config): string[] {

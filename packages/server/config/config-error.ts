@@ -1,17 +1,17 @@
-/** One thing that is wrong with the configuration, in a form a program can read as well as a person. */
+/** One problem of the configuration, readable for programs and people. */
 export interface ConfigProblem {
-  /** Dotted key; for an unknown name the name as it was written; empty when the file as a whole is at fault. */
+  /** The dotted key. For an unknown name it is the written name. It is empty if the problem concerns the whole file. */
   readonly key: string;
-  /** As it was given; secrets masked; undefined where there is no value to show. */
+  /** The given value with secrets masked. Undefined if there is no value to show. */
   readonly value?: string;
   /** What to write instead. */
   readonly allowed: string;
-  /** `server.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
+  /** The place: `server.yaml:3:5`, `SVC_SERVER_ROLE` or `--server.role`. */
   readonly origin: string;
   readonly message: string;
 }
 
-/** Thrown once, with every problem of every source: nobody should have to fix a file one restart at a time. */
+/** Thrown once with all problems of all sources, so that an operator can fix them before the next start. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
 
@@ -26,7 +26,7 @@ export class ConfigError extends Error {
 
 const MAX_SHOWN = 120;
 
-/** Quoted, on one line and of bounded length, so that a value cannot forge further lines of output. */
+/** Quotes a value on one line with a limited length, so that it cannot forge further lines of output. */
 export function quote(value: string): string {
   return JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
 }

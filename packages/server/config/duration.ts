@@ -1,4 +1,4 @@
-// Durations as operators write them (`24h`, `1h30m`, `500ms`), in milliseconds inside the program.
+// Durations in the notation of operators (`24h`, `1h30m`, `500ms`). Inside the program they are milliseconds.
 
 const UNITS = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
 type Unit = keyof typeof UNITS;
@@ -7,10 +7,10 @@ const SHAPE = /^(?<sign>[+-]?)(?<parts>(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+)$/;
 const PART = /(?<amount>\d+(?:\.\d+)?)(?<unit>ms|s|m|h|d)/g;
 const PLAIN_SECONDS = /^[+-]?\d+(?:\.\d+)?$/;
 
-/** A century: whatever is longer is a slip of the keyboard, and sums with it would leave the range of dates. */
+/** A century. A longer duration is a typing error, and sums with it would leave the range of dates. */
 export const MAX_DURATION_MS = 876_000 * UNITS.h;
 
-/** Milliseconds, or undefined when the text is not a duration. A plain number counts seconds. */
+/** Returns milliseconds, or undefined if the text is not a duration. A plain number counts seconds. */
 export function parseDuration(text: string): number | undefined {
   const trimmed = text.trim();
   const exact = PLAIN_SECONDS.test(trimmed) ? Number(trimmed) * UNITS.s : sumOfParts(trimmed);
@@ -18,7 +18,7 @@ export function parseDuration(text: string): number | undefined {
     return undefined;
   }
   const rounded = Math.round(exact);
-  // `0.2ms` must not turn into 0, which switches the limit off in every key where non-positive means "none".
+  // `0.2ms` must not become 0, because zero or less means "no limit" for many keys.
   if (rounded === 0 && exact !== 0) {
     return undefined;
   }
@@ -37,7 +37,7 @@ function sumOfParts(text: string): number | undefined {
   return groups['sign'] === '-' ? -sum : sum;
 }
 
-/** The shortest form that parses back to the same number: `5400000` → `1h30m`. */
+/** Returns the shortest text that parses to the same number: `5400000` → `1h30m`. */
 export function formatDuration(milliseconds: number): string {
   if (milliseconds === 0) {
     return '0s';

@@ -1,10 +1,10 @@
-// What `executor.type` names.
+// The executors that `executor.type` names.
 import type { BootProblem } from './boot-report.ts';
 import type { Config } from './keys.ts';
 
 export type ExecutorName = 'orchestrator' | 'subprocess' | 'remote';
 
-/** The default first; the key's pattern lets nothing else in. */
+/** Returns the names, the default executor first. The pattern of the key allows no other names. */
 export const executorNames = ({ executor }: Pick<Config, 'executor'>): readonly ExecutorName[] =>
   executor.type.split(',').map((name) => name.trim() as ExecutorName);
 

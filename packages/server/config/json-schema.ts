@@ -1,5 +1,5 @@
-// The configuration file's JSON Schema, for editors and for chart values. The loader does not use it: its own messages
-// know lines, nearest names and what each key allows.
+// The JSON Schema of the configuration file, for editors and for chart values. The loader does not use it, because its
+// own messages name lines, nearest names and allowed values.
 
 import { MAX_DURATION_MS } from './duration.ts';
 import type { EnumDefinition, KeyDefinition, StringDefinition } from './key-definition.ts';
@@ -36,7 +36,7 @@ export function renderJsonSchema(): string {
   return `${JSON.stringify(configJsonSchema(), undefined, 2)}\n`;
 }
 
-/** `null` everywhere: a key or a section with nothing behind it counts as not set. */
+/** `null` is allowed everywhere, because a key or section without a value counts as not set. */
 function newBranch(): SchemaBranch {
   return { type: ['object', 'null'], additionalProperties: false, properties: {} };
 }
@@ -69,7 +69,7 @@ function valueSchema(definition: KeyDefinition): JsonSchema {
     case 'json':
       return { type: ['string', 'null'] };
     case 'secret':
-      // Digits alone are a legal secret, and YAML reads them as a number.
+      // A secret may consist of digits, which YAML reads as a number.
       return { type: ['string', 'number', 'null'], writeOnly: true };
     case 'list':
       return { type: ['array', 'null'], items: { type: 'string', ...itemPattern(definition.pattern) } };
@@ -80,7 +80,9 @@ function valueSchema(definition: KeyDefinition): JsonSchema {
   }
 }
 
-/** Aliases are legal in the file; unknown words are not offered, even where the loader falls back on them. */
+/**
+ * Aliases are allowed in the file. Unknown words are not in the schema, even if the loader replaces them by a fallback.
+ */
 function enumWords(definition: EnumDefinition): readonly string[] {
   const words = [...definition.values, ...Object.keys(definition.aliases ?? {})];
   return definition.emptyMeans === undefined || words.includes('') ? words : ['', ...words];

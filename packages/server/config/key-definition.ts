@@ -1,5 +1,5 @@
-// What one configuration key is. The table in keys.ts is made of these and of nothing else; parsing, the JSON Schema,
-// the reference page and `svc config` all read the same record, so none of them can disagree with another.
+// The definition of one configuration key. The table in keys.ts contains only these records. Parsing, the JSON Schema,
+// the reference page and `svc config` all read them, so they cannot differ.
 
 /** `both`: lite and pro. `pro (orchestrator)`: needs the Kubernetes executor. `dev-only`: never for production. */
 export type Edition = 'both' | 'pro' | 'pro (orchestrator)' | 'dev-only';
@@ -8,20 +8,20 @@ interface CommonDefinition {
   readonly edition: Edition;
   /** One line for the reference page and the schema. */
   readonly doc: string;
-  /** The key goes beyond the base set of keys; the reference page marks it. */
+  /** True for a key in addition to the base set. The reference page marks it. */
   readonly extension?: true;
-  /** How a default reads on the reference page, when the bare value would mislead. */
+  /** The default in words, if the bare value would mislead readers of the reference page. */
   readonly defaultDoc?: string;
 }
 
 export interface StringDefinition extends CommonDefinition {
   readonly type: 'string';
-  /** An empty default says that empty is a meaning of its own ("none"); any other default forbids an empty value. */
+  /** If the default is empty, an empty value is allowed and means "none". Otherwise an empty value is refused. */
   readonly default: string;
-  /** Checked on non-empty values only. `allowed` completes the sentence "allowed: …". */
+  /** Checked only for non-empty values. `allowed` completes the sentence "allowed: …". */
   readonly pattern?: RegExp;
   readonly allowed?: string;
-  /** The value is a URL that may carry a password; everything that prints it hides that part. */
+  /** The value is a URL that may contain a password. Everything that prints it hides the password. */
   readonly carriesPassword?: true;
 }
 
@@ -29,11 +29,13 @@ export interface StringDefinition extends CommonDefinition {
 export interface SecretDefinition extends CommonDefinition {
   readonly type: 'secret';
   readonly default: '';
-  /** Warn when the value was found in a configuration file: it belongs in the environment. */
+  /** Warns if the value is in a configuration file, because it belongs in the environment. */
   readonly keepOutOfFile?: true;
 }
 
-/** A JSON object handed on verbatim. Masked like a secret, because providers take credentials in there. */
+/**
+ * A JSON object that is passed on unchanged. It is masked like a secret, because providers accept credentials in it.
+ */
 export interface JsonDefinition extends CommonDefinition {
   readonly type: 'json';
   readonly default: '';
@@ -51,7 +53,7 @@ export interface BoolDefinition extends CommonDefinition {
   readonly default: boolean;
 }
 
-/** Written `24h`, `1h30m`, `500ms`; a plain number is seconds. The parsed value is in milliseconds. */
+/** Written as `24h`, `1h30m` or `500ms`; a plain number is seconds. The parsed value is in milliseconds. */
 export interface DurationDefinition extends CommonDefinition {
   readonly type: 'duration';
   readonly default: string;
@@ -65,13 +67,13 @@ export interface EnumDefinition extends CommonDefinition {
   readonly values: readonly string[];
   readonly default: string;
   readonly aliases?: Readonly<Record<string, string>>;
-  /** What an empty value stands for; without it an empty value is an error. */
+  /** The meaning of an empty value. Without it, an empty value is an error. */
   readonly emptyMeans?: string;
   /** An unknown value becomes this one with a warning instead of an error. */
   readonly fallback?: string;
 }
 
-/** A listening or dialling address: `host:port`, `:port` or `[::1]:port`. */
+/** An address to listen on or to connect to: `host:port`, `:port` or `[::1]:port`. */
 export interface AddressDefinition extends CommonDefinition {
   readonly type: 'address';
   readonly default: string;
@@ -83,7 +85,7 @@ export interface ListDefinition extends CommonDefinition {
   readonly default: readonly string[];
   readonly pattern?: RegExp;
   readonly allowed?: string;
-  /** Lists come from the file or from flags; this one may also come comma-separated from the environment. */
+  /** Lists come from the file or from flags. This list may also come from the environment, separated by commas. */
   readonly fromEnvironment?: true;
 }
 

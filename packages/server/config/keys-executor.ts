@@ -3,7 +3,10 @@ import type { KeyDefinition } from './key-definition.ts';
 
 const QUANTITY = /^\d+(\.\d+)?(m|k|M|G|T|P|E|Ki|Mi|Gi|Ti|Pi|Ei|[eE][+-]?\d{1,2})?$/;
 
-/** Any of them in any order, each once. Without what Go's expressions lack: Helm checks the values of the chart with it. */
+/**
+ * Returns a pattern that matches any of the names in any order, each once. It avoids syntax that Go's expressions lack,
+ * because Helm checks chart values with it.
+ */
 const eachOnce = (names: readonly string[]): string =>
   names
     .map((name) => {
@@ -195,7 +198,8 @@ export const EXECUTOR_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
-// Lowest precedence of all: these fill gaps at dispatch and never override a value of the compiled artifact.
+// These defaults have the lowest precedence. They fill gaps at dispatch and never override a value of the compiled
+// artifact.
 export const EXECUTOR_DEFAULTS_KEYS = {
   'executor.defaults.run_tasks_as_non_root': {
     type: 'bool',

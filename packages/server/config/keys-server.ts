@@ -169,7 +169,10 @@ export const REDIS_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
-/** Of `scheduler.retention`: shorter, runs would go that are just over, before anybody has looked at them. */
+/**
+ * Minimum of `scheduler.retention`. With less, runs would be removed soon after their end, before a person has seen
+ * them.
+ */
 export const MIN_RETENTION_MS = 60 * 60 * 1000;
 
 export const SCHEDULER_KEYS = {
@@ -284,7 +287,7 @@ export const UI_KEYS = {
     edition: 'both',
     doc: 'How often the UI polls DAG, run and task-instance state; 0 falls back to 30 seconds, the lite edition sets 1.',
   },
-  // Free text on purpose: a value other than the two known ones is legal and shows no badge.
+  // The value is free text, because any other value than the two known ones is legal and shows no badge.
   'ui.edition': {
     type: 'string',
     default: '',

@@ -1,4 +1,4 @@
-// Every configuration key of the control plane, once. To add a key, add it to its section's file; everything else
+// All configuration keys of the control plane. To add a key, add it to the file of its section. Everything else
 // (parsing, `Config`, JSON Schema, reference page, `svc config`) follows from the table.
 
 import type { KeyDefinition, ValueOf } from './key-definition.ts';
@@ -16,7 +16,7 @@ import {
 } from './keys-server.ts';
 import { LOGS_KEYS, SECRETS_KEYS } from './keys-storage.ts';
 
-/** In the order in which pages and `svc config` show them. */
+/** In the order in which the pages and `svc config` show them. */
 export const CONFIG_KEYS = {
   ...SERVER_KEYS,
   ...DATABASE_KEYS,
@@ -53,8 +53,8 @@ type Tree<T> = {
 };
 
 /**
- * The typed configuration: `server.http_addr` is `config.server.httpAddr`. Durations are milliseconds. Maps have no
- * prototype, so that a claim value such as `constructor` finds nothing.
+ * The typed configuration: `server.http_addr` is `config.server.httpAddr`. Durations are in milliseconds. Maps have no
+ * prototype, so a claim value such as `constructor` finds nothing.
  */
 export type Config = Tree<Keys>;
 
@@ -64,7 +64,7 @@ export function isConfigKey(name: string): name is ConfigKey {
   return Object.hasOwn(CONFIG_KEYS, name);
 }
 
-/** The same definition, widened to the union so that a `switch` on its type narrows it. */
+/** Returns the definition with the union type, so that a `switch` on its type narrows it. */
 export function definitionOf(key: ConfigKey): KeyDefinition {
   return CONFIG_KEYS[key];
 }
@@ -79,7 +79,7 @@ export function flagOf(key: string): string {
   return `--${key.replaceAll('_', '-')}`;
 }
 
-/** `auth.jwt.token_ttl_seconds` → `['auth', 'jwt', 'tokenTtlSeconds']`, the way into a `Config`. */
+/** Turns `auth.jwt.token_ttl_seconds` into `['auth', 'jwt', 'tokenTtlSeconds']`, its path in a `Config`. */
 export function configPathOf(key: ConfigKey): readonly string[] {
   return key.split('.').map((part) => part.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase()));
 }

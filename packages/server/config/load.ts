@@ -17,7 +17,7 @@ import type { Setting, Source, SourceReading } from './sources.ts';
 export type { Config, ConfigKey } from './keys.ts';
 export { ConfigError } from './config-error.ts';
 
-/** One key as it is in force. `value` is the real one: whoever prints it goes through render-effective.ts. */
+/** One key with its current value. `value` is not masked, so all output must go through render-effective.ts. */
 export interface EffectiveValue {
   readonly key: ConfigKey;
   readonly value: ConfigValue;
@@ -27,7 +27,7 @@ export interface EffectiveValue {
 }
 
 export interface LoadOptions {
-  /** Path of the YAML file (`--config`); without it the variable SVC_CONFIG is looked at. */
+  /** Path of the YAML file (`--config`). Without it, the variable SVC_CONFIG is read. */
   readonly file?: string | undefined;
   readonly env: Environment;
   readonly flags?: Flags;
@@ -41,18 +41,18 @@ export interface LoadedConfig {
 }
 
 /**
- * Defaults, overridden by the file, overridden by the environment, overridden by flags. Lists and maps are replaced
- * whole, never merged: what one reads in the strongest source is what is in force. Throws one `ConfigError` with
- * everything that is wrong. Whether the values fit together is the business of boot-checks.ts, so that `svc config`
- * can show a configuration that could not boot.
+ * Loads the configuration. Flags override the environment, the environment overrides the file, and the file overrides
+ * defaults. Lists and maps are replaced as a whole, never merged, so the strongest source shows what applies. Throws
+ * one `ConfigError` with all problems. boot-checks.ts checks whether values fit together, so that `svc config` can show
+ * a configuration that cannot boot.
  */
 export function loadConfig(options: LoadOptions): LoadedConfig {
   const readings = [readConfigFile(options), readEnvironment(options.env), readFlags(options.flags ?? {})];
   const problems: ConfigProblem[] = readings.flatMap((reading) => reading.problems);
   const warnings: string[] = readings.flatMap((reading) => reading.warnings);
   const effective = new Map<ConfigKey, EffectiveValue>(configKeys.map((key) => [key, defaultOf(key)]));
-  // Weakest source first, so the last one to set a key wins. An overruled value is parsed too: a mistake in the file
-  // is worth knowing before the day the variable that hides it goes away.
+  // The weakest source comes first, so the last one wins. An overridden value is parsed as well: a mistake in the file
+  // should be known before the variable that hides it is removed.
   for (const setting of readings.flatMap((reading) => reading.settings)) {
     const definition = definitionOf(setting.key);
     const { key, source, origin } = setting;
@@ -91,7 +91,7 @@ function readConfigFile(options: LoadOptions): SourceReading {
   return readYaml({ file, text });
 }
 
-/** As it is in force when nobody sets the key. */
+/** The value of a key that no source sets. */
 export const defaultValueOf = (key: ConfigKey): ConfigValue => defaultOf(key).value;
 
 function defaultOf(key: ConfigKey): EffectiveValue {
@@ -103,7 +103,7 @@ function defaultOf(key: ConfigKey): EffectiveValue {
   return { key, value: outcome.value, source: 'default', origin: 'built-in' };
 }
 
-/** Defaults take the same road as everything else, so the table cannot hold one that its own type refuses. */
+/** Defaults are parsed like other values, so the table cannot contain a default that its own type refuses. */
 function rawDefault(definition: KeyDefinition): RawValue {
   switch (definition.type) {
     case 'list':
@@ -115,7 +115,7 @@ function rawDefault(definition: KeyDefinition): RawValue {
   }
 }
 
-/** Secrets in places where others can read them: the process list, a file that tends to end up in a repository. */
+/** Warns of secrets in places that others can read: the process list, or a file that may end up in a repository. */
 function exposureWarnings(setting: Setting, definition: KeyDefinition): string[] {
   const { key, source, origin } = setting;
   if (isSecret(definition) && source === 'flag') {
@@ -153,7 +153,7 @@ function buildConfig(entries: readonly EffectiveValue[]): Config {
     }
     branch[leaf] = value;
   }
-  // The table made both this object and the type, by the same rule; `keys.test.ts` holds them together.
+  // The same table and rule produce this object and its type. `keys.test.ts` compares them.
   return deepFreeze(root) as unknown as Config;
 }
 

@@ -5,12 +5,15 @@ import type { Config } from './keys.ts';
 
 export const MASK = '***';
 
-/** Whether a value of this key is hidden whole. */
+/** True if a value of this key is hidden completely. */
 export function isSecret(definition: KeyDefinition): boolean {
   return definition.type === 'secret' || definition.type === 'json';
 }
 
-/** The value as it may be shown to anybody: secrets as `***` (an empty one stays empty), passwords inside URLs hidden. */
+/**
+ * Returns the value as every reader may see it: secrets as `***` (an empty one stays empty), passwords inside URLs
+ * hidden.
+ */
 export function maskValue(definition: KeyDefinition, value: ConfigValue): ConfigValue {
   return typeof value === 'string' ? maskText(definition, value) : value;
 }
@@ -19,7 +22,7 @@ export function maskText(definition: KeyDefinition, text: string): string {
   if (text === '') {
     return '';
   }
-  // A key pasted where its path belongs is still a key.
+  // A key may have been pasted where a path belongs.
   if (isSecret(definition) || text.includes('-----BEGIN')) {
     return MASK;
   }
@@ -27,8 +30,9 @@ export function maskText(definition: KeyDefinition, text: string): string {
 }
 
 /**
- * Works on the text and not on a parsed URL: a password with an unescaped `/`, `#` or `@` makes parsers cut the URL in
- * the wrong place, and the rest of the password would be printed. Up to the last `@` is too much at worst.
+ * Works on the text instead of a parsed URL. A password with an unescaped `/`, `#` or `@` makes parsers split the URL
+ * at the wrong place, and the rest of the password would be printed. Everything up to the last `@` is hidden, which may
+ * hide too much.
  */
 function maskUrlPassword(text: string): string {
   const match = /^(?<scheme>[a-z][a-z0-9+.-]*:\/\/)(?<rest>[\s\S]*)$/i.exec(text);
@@ -44,7 +48,10 @@ function maskUrlPassword(text: string): string {
   );
 }
 
-/** What the operator configured as a secret, to be kept out of every log line. From the table: no new key can be forgotten. */
+/**
+ * Returns all configured secrets, which must not appear in any log line. They come from the table, so no new key can be
+ * forgotten.
+ */
 export function configuredSecrets(config: Config): string[] {
   return configKeys.flatMap((key) => {
     const definition = definitionOf(key);
@@ -57,7 +64,10 @@ export function configuredSecrets(config: Config): string[] {
   });
 }
 
-/** As it is sent, and as it is written when that is no encoding of anything: boot checks refuse it in words. */
+/**
+ * Returns the password as it is sent. If it is not valid percent-encoding, it is returned as written, and the boot
+ * checks refuse it.
+ */
 function passwordOf(url: string): string[] {
   const password = URL.parse(url)?.password ?? '';
   if (password === '') return [];

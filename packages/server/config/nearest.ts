@@ -1,10 +1,10 @@
 import { distance } from 'fastest-levenshtein';
 import { configKeys, flagOf, variableOf } from './keys.ts';
 
-/** Sections count too: somebody may have misspelt `executor:` itself. */
+/** Section names count too, because `executor:` itself may be misspelt. */
 const sections = [...new Set(configKeys.flatMap(sectionsOf))];
 
-/** The key or section a name in the file most likely stands for. */
+/** Returns the key or section that a name in the file most likely means. */
 export function nearestKey(name: string): string {
   return nearestOf({ name, candidates: [...configKeys, ...sections], write: (path) => path });
 }
@@ -23,8 +23,9 @@ function sectionsOf(key: string): string[] {
 }
 
 /**
- * The forgotten section is a mistake of its own: `http_addr` is six letters away from `server.http_addr` and closer to
- * many unrelated names. So a candidate is also compared without its leading sections, each of them costing one letter.
+ * A missing section is a common mistake. `http_addr` differs from `server.http_addr` in seven characters and is closer
+ * to many unrelated names. Each candidate is therefore also compared without its leading sections, at a cost of one
+ * character per section.
  */
 function nearestOf(options: { name: string; candidates: readonly string[]; write: (path: string) => string }): string {
   const { candidates, write } = options;
@@ -44,7 +45,7 @@ function nearestOf(options: { name: string; candidates: readonly string[]; write
   return nearest;
 }
 
-/** Bounded, because the distance of two texts costs the product of their lengths. */
+/** Limits the length, because an edit distance costs the product of both lengths. */
 function plain(name: string): string {
   return name.slice(0, 200).toLowerCase().replaceAll('-', '_');
 }

@@ -1,6 +1,6 @@
-// Keys of the reference that this version cannot honour yet. Whoever sets one is told so when the server starts and by
-// `svc config --check`: a key that is accepted does what it says. An entry goes when its feature comes; the test beside
-// this file (honoured-keys.test.ts) fails for a key that neither the code reads nor this table has, and for one of both.
+// Keys of the reference that this version does not implement yet. The start of a server and `svc config --check` refuse
+// them, because a key that is accepted must do what it says. An entry is removed when its feature is added.
+// honoured-keys.test.ts fails for a key that neither the code reads nor this table contains, and for a key of both.
 
 import type { BootProblem } from './boot-report.ts';
 import type { ConfigValue } from './key-definition.ts';
@@ -11,13 +11,16 @@ import { defaultValueOf } from './load.ts';
 export interface NotBuilt {
   /** Completes the sentence "… is set, but …". */
   readonly words: string;
-  /** Only these values are refused; the others are honoured, and so the code may read the key. Without it: all but the default. */
+  /**
+   * Only these values are refused; the code implements the others. Without it, all values except the default are
+   * refused.
+   */
   readonly values?: readonly string[];
 }
 
 export const NOT_BUILT: Readonly<Partial<Record<ConfigKey, NotBuilt>>> = {};
 
-/** The value itself is not said: some of these are secrets. */
+/** The message omits the value, because some of these keys are secrets. */
 export function checkNotBuilt(config: Config, table: typeof NOT_BUILT = NOT_BUILT): BootProblem[] {
   return configKeys.flatMap((key) => {
     const entry = table[key];

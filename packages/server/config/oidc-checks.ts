@@ -4,10 +4,10 @@ import type { Config } from './keys.ts';
 import { variableOf } from './keys.ts';
 import { basePath, editionOf } from './resolved.ts';
 
-/** The provider redirects the browser here; the route has no other name. */
+/** The path to which the provider redirects the browser. It is the only path of this route. */
 export const OIDC_CALLBACK_PATH = '/api/v2/auth/oidc/callback';
 
-/** Nothing under `auth.oidc` is looked at while the provider is `jwt`. */
+/** Checks the keys of `auth.oidc`, but only if the provider is `oidc`. */
 export function checkSingleSignOn(config: Config): BootReport {
   if (config.auth.provider !== 'oidc') {
     return { errors: [], warnings: [] };
@@ -61,7 +61,10 @@ function checkIssuer(config: Config): BootProblem[] {
   return [{ key: 'auth.oidc.issuer', message }];
 }
 
-/** Entra ID has issuers for any directory. A tenant claim would be all that keeps strangers out. */
+/**
+ * True for issuers of Entra ID that serve any directory. Only a tenant claim would then keep users of other
+ * organisations out.
+ */
 const isForAllCustomers = ({ hostname, pathname }: URL): boolean =>
   hostname === 'login.microsoftonline.com' && /^\/(common|organizations|consumers)(\/|$)/.test(pathname);
 
@@ -86,7 +89,7 @@ function checkScopes(config: Config): BootProblem[] {
   return [{ key: 'auth.oidc.scopes', message }];
 }
 
-/** The roles that every tenant has; a test holds them against auth/permissions.ts, which is above this. */
+/** The roles of every tenant. A test compares them with auth/permissions.ts, which this layer must not import. */
 export const MAPPABLE_ROLES = ['viewer', 'operator', 'editor', 'admin'];
 
 function checkRoles(config: Config): BootProblem[] {
@@ -106,7 +109,10 @@ function checkRoles(config: Config): BootProblem[] {
   return problems;
 }
 
-/** Whoever wrote the map wants people kept apart; without the claim all of them would be in the default tenant. */
+/**
+ * A map of tenants means that the operator wants to separate users. Without the claim, all of them would be in the
+ * default tenant.
+ */
 function checkTenants(config: Config): BootProblem[] {
   const { tenantClaim, tenantClaims } = config.auth.oidc;
   if (tenantClaim !== '' || Object.keys(tenantClaims).length === 0) {
@@ -117,7 +123,10 @@ function checkTenants(config: Config): BootProblem[] {
   return [{ key: 'auth.oidc.tenant_claim', message }];
 }
 
-/** The browser comes back there, and its session is for the path of `server.base_url`. */
+/**
+ * Warns if the redirect URL and `server.base_url` have different paths. The browser returns to the first, and its
+ * session is valid for the second.
+ */
 function pathWarnings(config: Config): string[] {
   const path = URL.parse(config.auth.oidc.redirectUrl)?.pathname ?? '';
   if (!path.endsWith(OIDC_CALLBACK_PATH) || path === `${basePath(config)}${OIDC_CALLBACK_PATH}`) {
@@ -128,7 +137,7 @@ function pathWarnings(config: Config): string[] {
   ];
 }
 
-/** Each of these is default-deny doing its duty, and a first login that fails for no visible reason. */
+/** Warns of settings that deny every login by default, because such a login fails without a visible reason. */
 function lockoutWarnings(config: Config): string[] {
   const { roleMappings, defaultRole, tenantClaim, tenantClaims } = config.auth.oidc;
   const warnings: string[] = [];
@@ -149,7 +158,7 @@ function hasCredentials(url: URL | null | undefined): boolean {
   return url !== null && url !== undefined && (url.username !== '' || url.password !== '');
 }
 
-/** A password somebody put into a URL does not belong in a message. */
+/** Hides a password in a URL, because messages must not contain it. */
 function withoutCredentials(text: string): string {
   return text.replace(/\/\/[^/]*@/, '//***@');
 }

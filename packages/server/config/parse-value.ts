@@ -1,5 +1,5 @@
-// From what a source holds (text, a list of texts, pairs of texts) to the value of a key. Pure, and the same for every
-// source: a file, a variable and a flag accept exactly the same spellings.
+// Parses what a source contains (text, a list of texts, pairs of texts) to the value of a key. It is pure and equal for
+// every source: a file, a variable and a flag accept the same spellings.
 
 import { parseAddress } from './address.ts';
 import { formatDuration, parseDuration } from './duration.ts';
@@ -21,7 +21,7 @@ export type ParseOutcome =
   | { readonly ok: true; readonly value: ConfigValue; readonly warning?: string }
   | { readonly ok: false; readonly allowed: string };
 
-/** Timers and Postgres settings overflow above this, so no integer key may exceed it. */
+/** Timers and Postgres settings overflow above this, so it limits every integer key. */
 export const MAX_INT = 2_147_483_647;
 
 const TRUE_WORDS = new Set(['true', '1', 'yes', 'on']);
@@ -58,7 +58,7 @@ function parseText(definition: ScalarDefinition, text: string): ParseOutcome {
     case 'json':
       return text.trim() === '' || isJsonObject(text) ? accept(text) : refuse(allowedFor(definition));
     case 'secret':
-      // A secret mounted from a file often ends in the line break of the editor that wrote it.
+      // A secret from a mounted file often ends with the line break of an editor.
       return accept(text.replace(/\r?\n$/, ''));
     case 'string': {
       const trimmed = text.trim();
@@ -101,7 +101,7 @@ function parseEnum(definition: EnumDefinition, text: string): ParseOutcome {
   }
   const lower = text.toLowerCase();
   const alias = Object.hasOwn(definition.aliases ?? {}, lower) ? definition.aliases?.[lower] : undefined;
-  // Whoever writes INFO or Json means the one value spelled so; there are no two that differ in case only.
+  // Letter case is ignored (INFO, Json), because no two values differ only in case.
   const value = alias ?? definition.values.find((candidate) => candidate.toLowerCase() === lower);
   if (value !== undefined) {
     return accept(value);
@@ -143,7 +143,7 @@ function parseMap(pairs: readonly (readonly [string, string])[]): ParseOutcome {
 const BOOL_ALLOWED = 'true or false (also 1/0, yes/no, on/off)';
 const DURATION_ALLOWED = 'a duration such as 24h, 1h30m, 90s or 500ms (a plain number is seconds)';
 
-/** Completes the sentence "allowed: …", for messages and for the reference page alike. */
+/** Completes the sentence "allowed: …" in messages and on the reference page. */
 export function allowedFor(definition: KeyDefinition): string {
   switch (definition.type) {
     case 'int': {

@@ -7,10 +7,10 @@ import type { Setting, SourceReading } from './sources.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Names the path of the configuration file when `--config` is not given. */
+/** Contains the path of the configuration file if `--config` is not given. */
 export const CONFIG_FILE_VARIABLE = 'SVC_CONFIG';
 
-/** Variables of the same prefix that other programs of the product read. */
+/** Variables with the same prefix that other programs of the product read. */
 const OTHER_PROGRAMS = new Set([
   CONFIG_FILE_VARIABLE,
   'SVC_TOKEN',
@@ -23,7 +23,10 @@ const OTHER_PROGRAMS = new Set([
 
 const keyOfVariable = new Map<string, ConfigKey>(configKeys.map((key) => [variableOf(key), key]));
 
-/** An empty variable counts as not set: `${REDIS_URL:-}` in a compose file must not overrule the configuration file. */
+/**
+ * An empty variable counts as not set, because `${REDIS_URL:-}` in a compose file must not override the configuration
+ * file.
+ */
 export function readEnvironment(env: Environment): SourceReading {
   const settings: Setting[] = [];
   const problems: ConfigProblem[] = [];
@@ -41,7 +44,8 @@ export function readEnvironment(env: Environment): SourceReading {
         problems.push(setting);
       }
     } else if (!isKnownElsewhere(variable) && !isServiceLink(variable, text)) {
-      // Not an error: anybody may put a variable into an environment, and an upgrade must not stop a server from starting.
+      // An unknown variable is not an error. Other programs may set variables, and an upgrade must not stop a server
+      // from starting.
       warnings.push(`unknown variable ${quote(variable)} is ignored; did you mean ${nearestVariable(variable)}?`);
     }
   }
@@ -63,13 +67,13 @@ function settingOf(options: { key: ConfigKey; variable: string; text: string }):
 }
 
 function isKnownElsewhere(variable: string): boolean {
-  // External secrets reach the task pod under this prefix, with names the provider chooses.
+  // External secrets reach the task pod under this prefix, with names that the provider chooses.
   return OTHER_PROGRAMS.has(variable) || variable.startsWith('SVC_SECRETS_');
 }
 
 /**
- * Kubernetes gives every pod variables about the services of its namespace, and ours is called svc. The value is
- * looked at as well, so that SVC_SERVER_PORT=8080, which a person wrote, is still reported.
+ * True for variables that Kubernetes sets in every pod for a service named svc. The value is checked as well, so that a
+ * manual SVC_SERVER_PORT=8080 is still reported.
  */
 function isServiceLink(variable: string, text: string): boolean {
   if (/^SVC_(\w+_)?SERVICE_(HOST|PORT(_\w+)?)$/.test(variable)) {

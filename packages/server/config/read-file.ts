@@ -1,5 +1,5 @@
-// The YAML file as a source. It walks the syntax tree and not the plain value, because every message names the line
-// and because scalars keep their spelling: a secret written 00123 must not become the number 123.
+// Reads the YAML file. It walks the syntax tree, because every message names the line, and because scalars keep their
+// spelling: a secret written 00123 must not become the number 123.
 
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node, Pair, YAMLMap } from 'yaml';
@@ -27,10 +27,10 @@ interface Walk {
 export function readYaml(options: { file: string; text: string }): SourceReading {
   const { file, text } = options;
   const lines = new LineCounter();
-  // Never throws: even the stack overflow that ten thousand brackets cause comes back as an error with its place.
+  // This never throws. Even the stack overflow of ten thousand brackets is returned as an error with its place.
   const document = parseDocument(text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false });
   const walk: Walk = { file, document, lines, settings: [], problems: [] };
-  // One missing bracket makes every later line wrong; the first few are the ones to look at.
+  // One missing bracket makes every later line wrong, so only the first errors are reported.
   for (const error of document.errors.slice(0, MAX_SYNTAX_ERRORS)) {
     walk.problems.push(wholeFile(positionOf(walk, error.pos[0]), `not valid YAML: ${error.message}`));
   }
@@ -52,7 +52,7 @@ function readSection(walk: Walk, section: YAMLMap, prefix: string): void {
     const path = prefix === '' ? name : `${prefix}.${name}`;
     const value = resolve(walk, pair.value);
     const origin = originOf(walk, isScalar(pair.key) ? pair.key : value);
-    // A name with a dot in it would match a key without being nested, and then hide from the duplicate check.
+    // A name with a dot would match a key without being nested, and would bypass the duplicate check.
     if (name.includes('.')) {
       const allowed = nestedForm(nearestKey(path));
       const message = `${origin}: unknown key ${quote(name)}; sections are nested, not dotted; did you mean ${allowed}?`;
@@ -77,7 +77,7 @@ function readSection(walk: Walk, section: YAMLMap, prefix: string): void {
 
 function readKey(options: { walk: Walk; key: ConfigKey; value: unknown; origin: string }): void {
   const { walk, key, value, origin } = options;
-  // `url:` with nothing behind it is how people leave a line in the file for later.
+  // A key without a value (`url:`) counts as not set.
   if (isNothing(value)) {
     return;
   }
@@ -112,7 +112,7 @@ function kindOf(definition: KeyDefinition): RawValue['kind'] {
   return definition.type === 'list' || definition.type === 'map' ? definition.type : 'text';
 }
 
-/** The text as written for plain scalars (`00123`, `yes`, `1.50`), the unquoted content for strings. */
+/** Returns the text of a plain scalar as written (`00123`, `yes`, `1.50`), or the unquoted content of a string. */
 function textOf(node: unknown): string {
   if (!isScalar(node) || node.value === null) {
     return '';
@@ -156,7 +156,7 @@ function firstKeyOf(section: string): string {
   return configKeys.find((candidate) => candidate.startsWith(`${section}.`)) ?? section;
 }
 
-/** `auth.jwt.secret` as one would write it: `auth: {jwt: {secret: …}}`. */
+/** Writes `auth.jwt.secret` in nested form: `auth: {jwt: {secret: …}}`. */
 function nestedForm(path: string): string {
   const parts = path.split('.');
   return `${parts.join(': {')}: …${'}'.repeat(parts.length - 1)}`;

@@ -6,7 +6,7 @@ import { maskText } from './mask.ts';
 import { nearestFlag } from './nearest.ts';
 import type { Setting, SourceReading } from './sources.ts';
 
-/** Name with or without the two dashes, dashes and underscores alike; several values when the flag was repeated. */
+/** Flags by name, with or without the two dashes, with dashes or underscores. A repeated flag has several values. */
 export type Flags = Readonly<Record<string, string | readonly string[]>>;
 
 export function readFlags(flags: Flags): SourceReading {
@@ -18,7 +18,7 @@ export function readFlags(flags: Flags): SourceReading {
       const origin = flag.startsWith('--') ? flag : `--${flag}`;
       problems.push(unknownName({ key: flag, nearest: nearestFlag(normalize(flag)), origin }));
     } else {
-      // Both spellings of one flag are one flag, given twice.
+      // Both spellings of a flag count as the same flag, given twice.
       given.set(key, [...(given.get(key) ?? []), ...(typeof value === 'string' ? [value] : value)]);
     }
   }
@@ -60,7 +60,10 @@ function settingOf(key: ConfigKey, values: readonly string[]): Setting | ConfigP
   return { key, raw: { kind: 'text', text }, source: 'flag', origin };
 }
 
-/** Split at the last `=`: group names of directories look like `CN=Data,OU=Teams`, role and tenant names never do. */
+/**
+ * Splits at the last `=`, because group names of directories look like `CN=Data,OU=Teams`. Names of roles and tenants
+ * contain no `=`.
+ */
 function mapSetting(key: ConfigKey, values: readonly string[]): Setting | ConfigProblem {
   const origin = flagOf(key);
   const pairs: [string, string][] = [];

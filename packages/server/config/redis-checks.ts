@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs';
 import type { BootProblem } from './boot-report.ts';
 import type { Config } from './keys.ts';
 
-/** What the client could not use is said here, and without the password. Whether Redis is there is not: no run needs it. */
+/**
+ * Checks settings that the client cannot use, without repeating the password. It does not check whether Redis is
+ * reachable, because no run needs Redis.
+ */
 export function checkRedis({ redis }: Config): BootProblem[] {
   return [...checkUrl(redis.url), ...checkCaFile(redis)];
 }
@@ -57,7 +60,7 @@ function checkCaFile({ url, caFile }: Config['redis']): BootProblem[] {
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 
-/** Throws in words when the file cannot be read, has no certificate, or one that is none. */
+/** Throws an explained error if the file cannot be read, has no certificate, or has an invalid one. */
 export function readAuthorities(caFile: string): string[] {
   const found = readFileSync(caFile, 'latin1').match(CERTIFICATE) ?? [];
   if (found.length === 0) throw new Error('it has no PEM certificate (-----BEGIN CERTIFICATE-----)');

@@ -1,4 +1,4 @@
-// What `svc config` shows. The only road by which effective values reach a screen, so masking cannot be forgotten.
+// Renders what `svc config` shows. All output of current values goes through this file, so masking cannot be forgotten.
 
 import { formatDuration } from './duration.ts';
 import type { ConfigValue } from './key-definition.ts';
@@ -14,7 +14,7 @@ export interface EffectiveRow {
   readonly origin: string;
 }
 
-/** One row per key, in table order, everything as text. */
+/** Returns one row per key in table order, with all values as text. */
 export function effectiveRows(entries: readonly EffectiveValue[]): EffectiveRow[] {
   return entries.map((entry) => ({
     key: entry.key,
@@ -33,7 +33,7 @@ export interface EffectiveJson {
   readonly edition: string;
 }
 
-/** For `svc config --json`: the same, with numbers, booleans, lists and maps kept as such. */
+/** For `svc config --json`: the same rows, with numbers, booleans, lists and maps as such. */
 export function effectiveJson(entries: readonly EffectiveValue[]): EffectiveJson[] {
   return entries.map((entry) => ({
     key: entry.key,
@@ -45,7 +45,7 @@ export function effectiveJson(entries: readonly EffectiveValue[]): EffectiveJson
   }));
 }
 
-/** Durations in the notation in which one sets them. */
+/** Shows durations in the notation in which they are set. */
 function shown(entry: EffectiveValue): ConfigValue {
   const definition = definitionOf(entry.key);
   return definition.type === 'duration' && typeof entry.value === 'number'

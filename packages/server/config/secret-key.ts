@@ -1,4 +1,4 @@
-// The 32-byte key that encrypts secrets at rest. Errors never repeat any part of the key: they end up in logs.
+// The 32-byte key that encrypts secrets at rest. Errors never contain a part of the key, because logs contain errors.
 
 import type { Config } from './keys.ts';
 
@@ -15,7 +15,7 @@ export function parseSecretKey(text: string): ParsedSecretKey {
   if (/^[0-9a-f]{64}$/i.test(trimmed)) {
     return { ok: true, key: Buffer.from(trimmed, 'hex') };
   }
-  // Node reads the URL-safe alphabet under the same name. 43 characters are exactly 32 bytes.
+  // Node accepts the URL-safe alphabet under the same name. 43 characters are exactly 32 bytes.
   if (/^[A-Za-z0-9+/_-]{43}=?$/.test(trimmed)) {
     return { ok: true, key: Buffer.from(trimmed, 'base64') };
   }
@@ -38,9 +38,9 @@ function whatIsWrong(text: string, bytes: number): string {
 }
 
 export interface SecretKeys {
-  /** Undefined when no key is configured: connection writes are then refused. */
+  /** Undefined if no key is configured. Writes of connections are then refused. */
   readonly current: Buffer | undefined;
-  /** Only for reading what an older key wrote. */
+  /** Keys that only open older values. */
   readonly previous: readonly Buffer[];
 }
 
@@ -49,7 +49,7 @@ export interface SecretKeyProblem {
   readonly error: string;
 }
 
-/** Both keys' settings at once, so that boot checks and the vault cannot read them differently. */
+/** Reads the settings of both keys, so that boot checks and the vault read them alike. */
 export function readSecretKeys(config: Pick<Config, 'secretKey' | 'secretKeyPrevious'>): {
   readonly keys: SecretKeys;
   readonly problems: readonly SecretKeyProblem[];
@@ -69,7 +69,7 @@ export function readSecretKeys(config: Pick<Config, 'secretKey' | 'secretKeyPrev
   return { keys: { current: current[0], previous }, problems };
 }
 
-/** A raw key may contain a comma. Two keys have at least 65 characters, so 32 bytes can only be one key. */
+/** A raw key may contain a comma. Two keys have at least 65 characters, so 32 bytes are always one key. */
 function splitPrevious(text: string): string[] {
   if (Buffer.byteLength(text) === SECRET_KEY_BYTES) {
     return [text];

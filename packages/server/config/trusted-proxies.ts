@@ -1,11 +1,11 @@
-// Which peers may say on whose behalf they call. The client IP that follows from it feeds the login rate limiter and
-// the audit log, so every doubt ends in "trust none".
+// Decides which peers may report the address of their client. The login rate limiter and the audit log use that
+// address, so any doubt means that no peer is trusted.
 
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
 
 export interface ProxyTrust {
   readonly isTrusted: (ip: string) => boolean;
-  /** Set when the list was invalid and nobody is trusted; to be logged as an error. */
+  /** Set if the list is invalid and no peer is trusted. The caller logs it as an error. */
   readonly error?: string;
 }
 
@@ -41,7 +41,7 @@ export function createProxyTrust(list: readonly string[]): ProxyTrust {
   };
 }
 
-/** Ranges wide enough to hold a pod network: whoever runs a task in there could forge the client IP. */
+/** Returns ranges that may contain a pod network. A task in such a network could forge the client address. */
 export function broadRanges(list: readonly string[]): string[] {
   return list.filter((entry) => {
     const range = parseRange(entry.trim());
@@ -61,11 +61,12 @@ function parseRange(entry: string): Range | undefined {
     return undefined;
   }
   const plain = unmap(ip);
-  // ::ffff:10.0.0.0/104 is 10.0.0.0/8 in disguise; a shorter mapped prefix reaches beyond IPv4 and stays as it is.
+  // ::ffff:10.0.0.0/104 is another form of 10.0.0.0/8. A shorter mapped prefix covers more than IPv4 and stays
+  // unchanged.
   return plain !== ip && prefix >= 96 ? { ip: plain, prefix: prefix - 96 } : { ip, prefix };
 }
 
-/** `::ffff:10.0.0.1`, which is how a dual-stack socket reports an IPv4 peer, as `10.0.0.1`. */
+/** Turns `::ffff:10.0.0.1`, the form of an IPv4 peer on a dual-stack socket, into `10.0.0.1`. */
 function unmap(ip: string): string {
   if (!isIPv6(ip)) {
     return ip;

@@ -3,7 +3,7 @@
  * scheduler writes a file there, named after the installation, and records this in the database.
  *
  *   no scheduler has recorded it yet    answers with logs say so until one has
- *   recorded, but the file is missing   another directory: an api process refuses to start, and answers with logs say why
+ *   recorded, but the file is missing   another directory: an api process refuses to start, log answers say why
  */
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';

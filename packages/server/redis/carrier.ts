@@ -1,6 +1,7 @@
 /**
- * Short messages between processes by Redis' channels, as hints only: one that is lost, late or repeated must change nothing but
- * how soon somebody looks where the truth is. The place for it is beside what finds out anyway (polling, NOTIFY).
+ * Short messages between processes over Redis channels, as hints only. If a message is lost, late or repeated, it
+ * changes only how soon a process looks at the truth in Postgres. A carrier therefore always comes in addition to a
+ * mechanism that finds out anyway (polling, NOTIFY).
  */
 import { openLink } from './link.ts';
 import type { Link, RedisClient } from './link.ts';
@@ -9,13 +10,13 @@ import type { RedisSettings } from './settings.ts';
 export type Carrier = {
   /** Returns at once. */
   publish(channel: string, message: string): void;
-  /** `onSubscribed`: messages come from now on; what was sent before is lost, also after every outage. */
+  /** `onSubscribed` is called when messages can arrive. Messages from before that, and from any outage, are lost. */
   subscribe(channel: string, listener: Listener): void;
 };
 
 export type Listener = { onMessage: (message: string) => void; onSubscribed: () => void };
 
-/** Who listens needs a connection that does nothing else; it is made for the first listener. */
+/** Subscriptions need a connection of their own, which is opened for the first listener. */
 export function createSubscriptions(settings: RedisSettings): Pick<Carrier, 'subscribe'> & { close(): void } {
   const listeners = new Map<string, Listener>();
   let link: Link | undefined;
@@ -29,12 +30,13 @@ export function createSubscriptions(settings: RedisSettings): Pick<Carrier, 'sub
     subscribe(channel, listener) {
       listeners.set(channel, listener);
       if (link) {
-        void link.use((client) => listenOn(client, channel, listener)).catch(() => {}); // refused: told by the commands' link
+        // a refusal is reported by the connection for commands
+        void link.use((client) => listenOn(client, channel, listener)).catch(() => {});
         return;
       }
       link = openLink({
         settings,
-        onState: () => {}, // the other connection tells
+        onState: () => {}, // the connection for commands reports the state
         onConnected: async (client) => {
           for (const [each, its] of listeners) await listenOn(client, each, its);
         },

@@ -1,12 +1,12 @@
 /**
- * One connection to Redis that never makes anybody wait for long, and its circuit breaker:
+ * One connection to Redis with a circuit breaker. No caller waits long.
  *
  *   away ──probe: connect, authenticate, PING, each in time──▶ ready
  *   ready ──an answer that is late, or the connection lost──▶ away; the next probe comes after a pause
  *
- * Away, commands are refused at once: nothing is queued. Probes are the half-open state: no request ever is one. The pause
- * doubles up to 15 s, and begins anew when a command has been answered: a Redis that only takes connections but answers nothing
- * is asked less and less often.
+ * In the state `away`, commands are refused at once and nothing is queued. Probes are the half-open state, and no
+ * request serves as a probe. The pause doubles up to 15 s and is reset when a command has been answered. A Redis that
+ * accepts connections but never answers is therefore probed less and less often.
  */
 import type { createClient } from '@redis/client';
 import { ANSWER_WITHIN_MS, clientOptions } from './settings.ts';
@@ -16,27 +16,27 @@ export type RedisClient = ReturnType<typeof createClient>;
 
 export type LinkState = {
   status: 'connecting' | 'ready' | 'away';
-  /** Why it is away; null otherwise. Never with a password. */
+  /** Why it is away, otherwise null. It never contains a password. */
   reason: string | null;
 };
 
 export type Link = {
   state(): LinkState;
-  /** Undefined: away, or not answered in time. What Redis refuses is thrown (`ErrorReply`). */
+  /** Returns undefined if Redis is away or did not answer in time. Throws what Redis refuses (`ErrorReply`). */
   use<T>(command: (client: RedisClient) => Promise<T>): Promise<T | undefined>;
   close(): void;
 };
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 15_000;
-/** A connection nobody uses is asked for a sign of life so often, so that health is the truth. */
+/** An idle connection is checked at this interval, so that the reported health is true. */
 const CHECK_EVERY_MS = 5_000;
 
 export function openLink(options: {
   settings: RedisSettings;
-  /** Also for another reason of the same absence. */
+  /** Also called if only the reason of the outage changes. */
   onState: (state: LinkState, before: LinkState) => void;
-  /** Part of becoming ready. */
+  /** Must succeed before the link is ready. */
   onConnected?: (client: RedisClient) => Promise<unknown>;
   /** For tests. */
   checkEveryMs?: number;
@@ -62,11 +62,12 @@ export function openLink(options: {
   };
 
   function lose(lost: RedisClient | undefined, reason: string): void {
-    if (isClosed || lost !== client) return; // another one is in use already
+    if (isClosed || lost !== client) return; // another connection is in use already
     client = undefined;
     if (lost) cut(lost);
     become({ status: 'away', reason });
-    later(probe, pauseMs * (0.75 + Math.random() / 2)); // not all processes at once
+    // a random pause, so that the processes do not all probe at once
+    later(probe, pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
 
@@ -76,7 +77,8 @@ export function openLink(options: {
       const { createClient } = await import('@redis/client');
       const made: RedisClient = createClient(clientOptions(settings)) as unknown as RedisClient;
       fresh = made;
-      made.on('error', (error: Error) => lose(made, wordsOf(error))); // without a listener it would end the process
+      // without a listener, the error would end the process
+      made.on('error', (error: Error) => lose(made, wordsOf(error)));
       made.on('end', () => lose(made, 'the connection was closed'));
       await answered(
         (async () => {
@@ -84,7 +86,7 @@ export function openLink(options: {
           await made.ping();
           await options.onConnected?.(made);
         })(),
-        2 * withinMs, // several round trips, and a handshake
+        2 * withinMs, // a handshake and several round trips
       );
       if (isClosed) return cut(made);
       client = made;
@@ -97,7 +99,7 @@ export function openLink(options: {
   }
 
   async function check(): Promise<void> {
-    await use((connection) => connection.ping()).catch(() => {}); // a refusal is an answer
+    await use((connection) => connection.ping()).catch(() => {}); // a refusal is also an answer
     if (client) later(check, checkEveryMs);
   }
 
@@ -134,25 +136,25 @@ class TooLate extends Error {
   }
 }
 
-/** The library's own limit ends when a command is on its way. */
+/** Limits the wait for an answer. The library's own limit ends when the command has been sent. */
 function answered<T>(answer: Promise<T>, withinMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    // One more turn: answers that lie there already count, when it was this process that was late.
+    // Waits one more turn, because answers that have already arrived count if this process itself was late.
     const timer = setTimeout(() => setImmediate(() => reject(new TooLate(withinMs))), withinMs);
     answer.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** What waits for an answer on it is told so. */
+/** Closes the connection. Commands that wait for an answer are rejected. */
 function cut(client: RedisClient): void {
   try {
     client.destroy();
   } catch {
-    // it never was open
+    // the connection was never open
   }
 }
 
-/** Redis answered, and the answer was no. */
+/** True if Redis answered with an error. */
 export const isRefusal = (error: unknown): error is Error =>
   error instanceof Error && ['ErrorReply', 'SimpleError', 'BlobError'].includes(error.constructor.name);
 

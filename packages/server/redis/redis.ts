@@ -1,8 +1,8 @@
 /**
- * Redis as this product uses it: texts that may be gone at any time (a cache), messages that may be lost (a carrier), and nothing
- * that is not in Postgres as well.
- * No call waits for longer than a command may take, none throws, and what Redis cannot take is dropped and told: in the log when
- * it begins and ends, in the metrics, and in `problem`, which readiness and health show.
+ * How this product uses Redis: as a cache of texts that may disappear at any time, and as a carrier of messages that
+ * may be lost. Everything in it is in Postgres as well. No call waits longer than a command may take, and none throws.
+ * What Redis cannot accept is dropped and reported: in the log at the start and the end of the problem, in the metrics,
+ * and in `problem`, which readiness and health show.
  */
 import { createSubscriptions } from './carrier.ts';
 import type { Carrier } from './carrier.ts';
@@ -12,36 +12,42 @@ import type { RedisSettings } from './settings.ts';
 
 export type RedisLog = { info(details: object, message: string): void; warn(details: object, message: string): void };
 
-/** Texts by key, each with an end. What was put may be missing, but is never another text. */
+/** Texts by key, each with a lifetime. A stored text may be missing, but it is never another text. */
 export type TextCache = {
-  /** False: calls would be in vain, ask elsewhere at once. */
+  /** False if calls would fail, so that the caller can ask Postgres at once. */
   isUp(): boolean;
-  /** In the order of the keys; null where there is none. Undefined: no answer. */
+  /** Returns texts in the order of the keys, null for a missing one, and undefined if there is no answer. */
   getMany(keys: readonly string[]): Promise<(string | null)[] | undefined>;
-  /** Returns at once; dropped when too much is on its way already. */
+  /** Returns at once. The text is dropped if too many bytes are on their way. */
   put(key: string, text: string, ttlSeconds: number): void;
 };
 
 export type RedisUsage = {
   isUp: boolean;
   outages: number;
-  /** By command and what became of it. */
+  /** Counts by command and outcome. */
   commands: ReadonlyMap<CommandOutcome, number>;
 };
 export type CommandOutcome = `${'get' | 'set' | 'publish'}:${'ok' | 'refused' | 'failed' | 'dropped'}`;
 
 export type Redis = TextCache &
   Carrier & {
-    /** For people, anybody: no address in it. Null when all is well. */
+    /** A message for every reader, without an address. Null if there is no problem. */
     problem(): string | null;
     usage(): RedisUsage;
     close(): void;
   };
 
-/** Beyond, reads go to Postgres and writes are dropped: a Redis that answers slowly must not fill our memory. */
+/**
+ * Beyond these limits, reads go to Postgres and writes are dropped, because a slow Redis must not fill the memory of
+ * this process.
+ */
 const MAX_READS_AT_ONCE = 256;
 const MAX_BYTES_ON_THE_WAY = 32 * 1024 * 1024;
-/** Redis refuses large values and takes small ones when it is nearly full: one that it took is no sign that all is well. */
+/**
+ * A Redis that is nearly full refuses large values and accepts small ones. One accepted value therefore does not end
+ * the problem.
+ */
 const WELL_AFTER_MS = 30_000;
 
 export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellAfterMs?: number }): Redis {
@@ -64,7 +70,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
         outages += 1;
         told.clear();
       }
-      if (told.has(reason)) return; // each reason once: they may alternate for hours
+      if (told.has(reason)) return; // each reason is logged once, because reasons may alternate for hours
       told.add(reason);
       log.warn({ reason }, `Redis is away: ${INSTEAD}`);
     },
@@ -130,7 +136,8 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
     getMany,
     put: (key, text, ttlSeconds) => void put(key, text, ttlSeconds),
     problem() {
-      return link.state().status === 'away' ? `Redis is away: ${INSTEAD}` : refusals.problem(); // not while it connects for the first time
+      // the first connection attempt is not an outage
+      return link.state().status === 'away' ? `Redis is away: ${INSTEAD}` : refusals.problem();
     },
     usage: () => ({ isUp: link.state().status === 'ready', outages, commands }),
     close() {
@@ -150,7 +157,7 @@ const WHAT: Record<Kind, string> = {
   publish: 'publish on svc:*',
 };
 
-/** It answers, and says no: its memory is full, a right is missing, it is a replica. */
+/** Tracks refusals: Redis answers, but its memory is full, a permission is missing, or it is a replica. */
 function createRefusals(log: RedisLog, wellAfterMs: number) {
   const open = new Map<Kind, { words: string; lastAt: number }>();
   return {

@@ -1,21 +1,21 @@
-/** From `redis.url` and `redis.ca_file` to what the client library takes. */
+/** Converts `redis.url` and `redis.ca_file` to options of the client library. */
 import { getCACertificates } from 'node:tls';
 import { readAuthorities } from '../config/redis-checks.ts';
 
 export type RedisSettings = {
-  /** `redis.url`. */
+  /** The value of `redis.url`. */
   url: string;
-  /** `redis.ca_file`; empty: none. */
+  /** The value of `redis.ca_file`. Empty means that there is none. */
   caFile: string;
-  /** How long a command, and each step of a connection, may take. */
+  /** Time limit of a command, and of each step of a connection. */
   answerWithinMs?: number;
 };
 
 export const ANSWER_WITHIN_MS = 500;
 
 /**
- * RESP2, no name and no library information: an ACL user then needs no command but the ones we use. Connections are ours to
- * make again (link.ts), so the library never does, and keeps no commands for later.
+ * RESP2 without a client name and library information, so that an ACL user needs only the commands that we use. link.ts
+ * reconnects, so the library never does, and it queues no commands.
  */
 export function clientOptions({ url, caFile, answerWithinMs = ANSWER_WITHIN_MS }: RedisSettings) {
   const tls = url.startsWith('rediss:') ? { tls: true as const, ca: trustedAuthorities(caFile) } : {};
@@ -29,7 +29,10 @@ export function clientOptions({ url, caFile, answerWithinMs = ANSWER_WITHIN_MS }
   };
 }
 
-/** The file adds to what is trusted anyway. Read for each connection: a renewed bundle counts from the next one on. */
+/**
+ * Adds the file to the authorities that are trusted by default. It is read for each connection, so a renewed bundle
+ * applies to the next one.
+ */
 function trustedAuthorities(caFile: string): string[] {
   const known = [...getCACertificates('default'), ...getCACertificates('system')];
   return [...new Set([...known, ...(caFile === '' ? [] : readAuthorities(caFile))])];

@@ -7,7 +7,7 @@ import type { Pipeline } from './otlp-pipeline.ts';
 import type { SecretRegistry } from './redact.ts';
 
 /**
- * Traces over OTLP, at no cost while nobody collects them.
+ * Traces over OTLP, at no cost while no collector receives them.
  *
  *   unknown ──refused──▶ missing        one info line; probed again after 1, 2, 4 ... 60 seconds
  *   unknown ─┐
@@ -16,13 +16,13 @@ import type { SecretRegistry } from './redact.ts';
  *   failing ──answered──▶ failing       spans are made again on trial; nothing is logged until an export succeeds
  *   failing ──export succeeded──▶ exporting  one info line
  *
- * Outside `exporting` and that trial every span is the one shared no-op. A port that answers but is no collector therefore
- * stays `failing` and logs once, not at every probe.
+ * Outside `exporting` and that trial, every span is one shared no-op object. If a port answers but is not a collector,
+ * the state stays `failing` and is logged once, not at every probe.
  */
 type State = 'unknown' | 'missing' | 'exporting' | 'failing';
 
 export interface CollectorOptions {
-  /** `host:port`, or a URL whose `https` scheme asks for TLS. */
+  /** `host:port`, or a URL. The scheme `https` selects TLS. */
   readonly endpoint: string;
   readonly serviceVersion: string;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -50,7 +50,7 @@ export class CollectorConnection {
     this.#retries = createBackoff({ firstMs: this.#timing.firstRetryMs, longestMs: this.#timing.maxRetryMs });
   }
 
-  /** Undefined while nobody would receive its spans. */
+  /** Undefined while no collector would receive the spans. */
   get tracer(): Tracer | undefined {
     return this.#pipeline?.tracer;
   }
@@ -66,7 +66,7 @@ export class CollectorConnection {
     }
   }
 
-  /** Sends what is waiting, for as long as a stop may take. */
+  /** Sends waiting spans, within the time limit of a stop. */
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
@@ -80,10 +80,10 @@ export class CollectorConnection {
   }
 
   #probeAfter(target: Target, delayMs: number): void {
-    // Unreferenced, as is the probe's socket: tracing alone never keeps a process alive.
+    // The timer and the socket of the probe are unreferenced, because tracing alone must not keep a process alive.
     this.#timer = setTimeout(() => {
       this.#probe(target).catch((error: unknown) => {
-        // Only a broken installation comes here. Losing traces is bearable, losing the service over them is not.
+        // Only a broken installation fails here. The service must run even if it cannot export traces.
         this.#options.logger.warn({ err: error }, 'the trace exporter cannot be loaded; no traces are exported');
       });
     }, delayMs).unref();
@@ -118,7 +118,7 @@ export class CollectorConnection {
       secrets,
       batchDelayMs: this.#timing.batchDelayMs,
       onExport: (failure) => {
-        // A pipeline that was given up still reports on its last batch; that says nothing new.
+        // An abandoned pipeline still reports its last batch, which adds no information.
         if (this.#pipeline === opened) this.#onExport(target, failure);
       },
     });
@@ -142,7 +142,8 @@ export class CollectorConnection {
       );
     }
     this.#state = 'failing';
-    // A new pipeline per attempt: the gRPC channel of this one waits out its own back-off, up to two minutes.
+    // Each attempt needs a new pipeline, because the gRPC channel of the old one waits for its back-off of up to two
+    // minutes.
     const abandoned = this.#pipeline;
     this.#pipeline = undefined;
     abandoned?.close().catch(() => undefined);
@@ -160,7 +161,7 @@ interface Target {
   readonly url: string;
 }
 
-/** By hand, because URL drops a port that is its scheme's default, and ours is another. */
+/** Parses the endpoint without URL, which drops a port that is the default of its scheme. Our default port differs. */
 function parseEndpoint(endpoint: string): Target | undefined {
   const match = /^(?:(https?):\/\/)?(\[[\da-f:.]+\]|[\w.-]+)(?::(\d{1,5}))?(?:\/.*)?$/i.exec(endpoint.trim());
   const [, scheme = 'http', host, portText] = match ?? [];

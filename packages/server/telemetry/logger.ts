@@ -12,9 +12,9 @@ import { describeReply, describeRequest } from './request-log.ts';
 export interface LoggerOptions {
   /** debug, info, warn (or warning), error; anything else means info. */
   readonly level: string;
-  /** `text` for people, anything else is one JSON object per line. */
+  /** `text` is for people. Any other value writes one JSON object per line. */
   readonly format: string;
-  /** Standard output unless given. */
+  /** The default is standard output. */
   readonly destination?: DestinationStream & { readonly isTTY?: boolean };
   readonly secrets: Pick<SecretRegistry, 'redact'>;
 }
@@ -29,7 +29,7 @@ const LEVELS: ReadonlyMap<string, Level> = new Map([
   ['error', 'error'],
 ]);
 
-/** An object logged by mistake (a socket, a whole request) costs a bounded line. */
+/** Limits the line of an object that is logged by mistake (a socket, a whole request). */
 const MAX_DEPTH = 8;
 const MAX_ENTRIES = 100;
 
@@ -38,9 +38,9 @@ export function parseLogLevel(level: string): Level {
 }
 
 /**
- * Everything that can reach a line passes the registry before pino sees it: the arguments of each call through the
- * `logMethod` hook, child bindings and prefixes through `child`/`setBindings`. pino's own serializers are identities, since
- * they run after the hook and would otherwise produce text that nobody masked; the framework takes them over as they are.
+ * Everything in a line passes the secret registry before pino sees it: arguments of each call through the `logMethod`
+ * hook, child bindings and prefixes through `child`/`setBindings`. pino's own serializers do nothing, because they run
+ * after the hook and could add unmasked text. The framework uses them unchanged.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const asText = options.format.trim().toLowerCase() === 'text';
@@ -79,9 +79,9 @@ interface Preparation {
 
 function createPreparation(options: { secrets: LoggerOptions['secrets']; asText: boolean }): Preparation {
   const { secrets, asText } = options;
-  // JSON escapes control characters by itself; in text they would let a value forge a line or drive the terminal.
+  // JSON escapes control characters. In text, a value could use them to forge a line or to control the terminal.
   const text = asText ? (value: string) => escapeControls(secrets.redact(value)) : secrets.redact;
-  // pino-pretty indents the lines of a stack, so that none of them can be taken for a record.
+  // pino-pretty indents the lines of a stack, so none of them can look like a record.
   const stack = asText ? (value: string) => secrets.redact(value).split('\n').map(escapeControls).join('\n') : text;
   const mask = (value: unknown): unknown =>
     maskDeep({ value, text, stack, isSensitive: isSensitiveFieldName, maxDepth: MAX_DEPTH, maxEntries: MAX_ENTRIES });
@@ -104,7 +104,7 @@ function createPreparation(options: { secrets: LoggerOptions['secrets']; asText:
   const format = (template: unknown, parameters: unknown[]): string | undefined => {
     if (template === undefined) return undefined;
     if (typeof template === 'string' && parameters.length === 0) return text(template);
-    // Objects are masked by field name first; the joined text is masked again, as a secret may have come in two pieces.
+    // Objects are masked by field name first. The joined text is masked again, because a secret may come in two pieces.
     const layout = { breakLength: Number.POSITIVE_INFINITY, compact: true, depth: MAX_DEPTH };
     return text(
       formatWithOptions(
@@ -117,7 +117,7 @@ function createPreparation(options: { secrets: LoggerOptions['secrets']; asText:
   return { call, fields, text };
 }
 
-/** A request given as the only object would otherwise be spread over the line, body and all. */
+/** True for a request. If it is the only object, its fields including the body would otherwise fill the line. */
 function isRequest(value: object): boolean {
   return 'headers' in value && 'method' in value && 'url' in value;
 }
@@ -126,7 +126,7 @@ function isPlainString(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-/** Children are made with the parent as prototype, so that replacing the two methods once holds for the whole family. */
+/** Guards both methods of the parent. Children have the parent as prototype, so this covers all of them. */
 function guardBindings(options: { logger: Logger; prepare: Preparation }): Logger {
   const { logger, prepare } = options;
   const { child, setBindings } = logger;
@@ -142,9 +142,9 @@ function guardBindings(options: { logger: Logger; prepare: Preparation }): Logge
   });
 }
 
-/** In process and synchronous: a worker thread would cost memory and lose the last lines of a crash. */
+/** Runs synchronously in this process. A worker thread would cost memory and lose the last lines of a crash. */
 function prettyStream(options: { output: DestinationStream; colorize: boolean }): DestinationStream {
-  // Loaded on demand: 26 ms that a start with JSON logs does not pay.
+  // Loaded on demand, because a start with JSON logs does not need it.
   const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof PinoPretty;
   const pretty = prettyFactory({
     colorize: options.colorize,
@@ -167,7 +167,10 @@ function escapeControls(value: string): string {
   return value.replace(CONTROLS, (character) => SHORT_ESCAPES[character] ?? unicodeEscape(character));
 }
 
-/** The ones JSON leaves as they are, though terminals and line readers act on them. They occur only inside strings. */
+/**
+ * Escapes control characters that JSON leaves unchanged, because terminals and line readers act on them. They occur
+ * only inside strings.
+ */
 function escapeRareControls(line: string): string {
   return line.replace(RARE_CONTROLS, unicodeEscape);
 }

@@ -4,7 +4,7 @@ export interface MaskDeepOptions {
   readonly value: unknown;
   /** Applied to every string, keys included. */
   readonly text: (value: string) => string;
-  /** Applied to stack traces instead of `text`, for writers that want their line breaks kept. */
+  /** Applied to stack traces instead of `text`, for writers that keep their line breaks. */
   readonly stack?: (value: string) => string;
   readonly isSensitive: (name: string) => boolean;
   readonly maxDepth?: number;
@@ -12,9 +12,9 @@ export interface MaskDeepOptions {
 }
 
 /**
- * A plain, JSON-ready copy of any value with its secrets masked. It never throws and never follows a cycle, because it
- * stands between an error and the line that reports it. Whatever `JSON.stringify` would do (call `toJSON`, drop functions)
- * happens here first, so that no string appears after masking.
+ * Returns a plain JSON-ready copy of any value with its secrets masked. It never throws and never follows a cycle,
+ * because it runs between an error and the line that reports it. Everything that `JSON.stringify` would do (call
+ * `toJSON`, drop functions) happens here first, so that no new text appears after masking.
  */
 export function maskDeep(options: MaskDeepOptions): unknown {
   return new DeepCopy(options).walk(options.value, 0);
@@ -24,7 +24,7 @@ class DeepCopy {
   readonly #options: MaskDeepOptions;
   readonly #maxDepth: number;
   readonly #maxEntries: number;
-  /** The containers around the current value. Only these: the same object twice side by side is no cycle. */
+  /** The containers around the current value. The same object twice side by side is not a cycle. */
   readonly #open = new Set<object>();
 
   constructor(options: MaskDeepOptions) {
@@ -52,7 +52,7 @@ class DeepCopy {
   #object(value: object, depth: number): unknown {
     if (this.#open.has(value)) return '[circular]';
     if (depth >= this.#maxDepth) return '[too deep]';
-    // Bytes would otherwise be printed as numbers, which no text rule could recognise.
+    // Bytes would otherwise be printed as numbers, which no text rule recognises.
     if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
     this.#open.add(value);
     try {
@@ -90,7 +90,7 @@ class DeepCopy {
       }
       const key = String(rawKey);
       const isSecret = isSensitive(key) || (valueIsSecret && key === 'value');
-      // Defined and not assigned: an assignment to `__proto__` would set the prototype.
+      // The property is defined instead of assigned, because assigning `__proto__` would set the prototype.
       Object.defineProperty(out, text(key), {
         value: isSecret ? maskWhole(value) : this.walk(value, depth),
         enumerable: true,
@@ -114,14 +114,14 @@ class DeepCopy {
     };
   }
 
-  /** `{ name: 'DB_PASSWORD', value: '...' }`, as environment lists and variables are written. */
+  /** True for `{ name: 'DB_PASSWORD', value: '...' }`, the form of environment lists and variables. */
   #namesASecret(value: object): boolean {
     const name = 'name' in value ? value.name : 'key' in value ? value.key : undefined;
     return typeof name === 'string' && this.#options.isSensitive(name);
   }
 }
 
-/** Whether a secret is set is worth knowing; what it is, or how long, is not. */
+/** Masks a value but shows whether it is set, because that is useful and reveals nothing. */
 function maskWhole(value: unknown): unknown {
   return value === null || value === undefined || typeof value === 'boolean' ? value : MASK;
 }

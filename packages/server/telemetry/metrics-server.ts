@@ -12,14 +12,14 @@ export interface MetricsServerOptions {
 }
 
 export interface MetricsServer {
-  /** Resolves with the address in use; rejects with a message that names the configuration key. */
+  /** Resolves with the address in use. Rejects with a message that names the configuration key. */
   listen(): Promise<AddressInfo>;
   close(): Promise<void>;
 }
 
 /**
- * A listener of its own, so that a scrape needs no user, is never queued behind API requests, and can be kept off the
- * public network. Plain node:http: one route needs no framework.
+ * Metrics have their own listener. A scrape needs no user, never waits behind API requests, and can stay off the public
+ * network. One route needs no framework, so this is plain node:http.
  */
 export function createMetricsServer(options: MetricsServerOptions): MetricsServer {
   const { host, port } = parseListenAddress(options.address);
@@ -42,7 +42,7 @@ export function createMetricsServer(options: MetricsServerOptions): MetricsServe
   const close = (): Promise<void> =>
     new Promise((resolve) => {
       server.close(() => resolve());
-      // A scraper keeps its connection open; waiting for it would hold up the shutdown.
+      // A scraper keeps its connection open, and waiting for it would delay the shutdown.
       server.closeAllConnections();
     });
 
@@ -66,7 +66,7 @@ async function answer(options: {
     const body = await metrics.exposition();
     response.writeHead(200, { 'content-type': metrics.contentType, 'cache-control': 'no-store' }).end(body);
   } catch {
-    // A failing collector may carry anything in its message; a scraper needs only to know that it failed.
+    // The message of a failing collector may contain anything. A scraper only needs to know that it failed.
     response.writeHead(500, { 'content-type': 'text/plain; charset=utf-8' }).end('Collecting metrics failed.\n');
   }
 }

@@ -11,9 +11,9 @@ export interface PoolUsage {
 export interface RedisUsage {
   readonly isUp: boolean;
   readonly outages: number;
-  /** By `command:outcome`. */
+  /** Counts by `command:outcome`. */
   readonly commands: ReadonlyMap<string, number>;
-  /** Of values of tasks. */
+  /** Reads of task values. */
   readonly reads: Readonly<Record<string, number>>;
 }
 
@@ -37,42 +37,45 @@ export interface MetricsOptions {
 }
 
 export interface Metrics {
-  /** The text a scrape receives. */
+  /** Returns the text of a scrape. */
   exposition(): Promise<string>;
   readonly contentType: string;
-  /** Fastify plugin: counts and times every request of the instance it is registered on. */
+  /** A Fastify plugin that counts and times every request of its instance. */
   readonly httpHooks: FastifyPluginCallback;
-  /** Read on each scrape instead of being pushed, so that an idle pool costs nothing. */
+  /** The usage is read at each scrape instead of being pushed, so an idle pool costs nothing. */
   watchDatabasePool(usage: () => PoolUsage): void;
   /** When the scheduler last completed a loop, in epoch milliseconds; undefined before the first one. */
   watchScheduler(lastBeat: () => number | undefined): void;
-  /** The certificate of a listener: when it expires, and whether a newer one could not be used. */
+  /** Watches the certificate of a listener: when it expires, and whether a newer one could not be used. */
   watchCertificate(listener: string, certificate: { current(): { expiresAt: number }; isFailing(): boolean }): void;
-  /** Only where Redis is configured. */
+  /** Used only if Redis is configured. */
   watchRedis(usage: () => RedisUsage): void;
-  /** Of an object store: whether it is there, and what waits for it. */
+  /** Watches an object store: whether it answers, and how much waits for it. */
   watchLogStore(status: () => { outage: object | undefined; spooledBytes: number }): void;
-  /** Only where there are warm workers. */
+  /** Used only with warm workers. */
   watchWarmWorkers(usage: () => WarmUsage): void;
-  /** Of the whole installation, read from the database on each scrape. */
+  /** Counts the workers of the whole installation, from the database at each scrape. */
   watchWorkers(count: () => Promise<readonly WorkerGroup[]>): void;
-  /** An attempt goes to a worker that is there, or a pod is started for it. */
+  /** Counts the start of an attempt: in a warm worker, or cold in a new pod. */
   attemptStarts(start: 'warm' | 'cold'): void;
   loginFailed(): void;
-  /** By its reason, of which there are a dozen or two. */
+  /** Counts by reason. The number of reasons is small. */
   signInRefused(reason: string): void;
   databaseOutage(): void;
-  /** Requests that were turned away, by whose doing it was. */
+  /** Counts refused requests by cause: one user, or the load of the process. */
   requestsRefused(counts: { user: number; process: number }): void;
 }
 
-/** Work in this service is counted in milliseconds; the upper end covers log downloads and bulk registration. */
+/** Most work here takes milliseconds. The upper end covers log downloads and bulk registration. */
 const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10];
 
-/** Every request that matches no route shares one label, or a scanner could create a time series per guess. */
+/**
+ * All requests without a matching route share one label. Otherwise a scanner could create a time series with each
+ * guess.
+ */
 const NO_ROUTE = 'unmatched';
 
-/** The customary code for a client that hung up before it had its answer. */
+/** The common code for a client that closed the connection before its answer. */
 const CLIENT_CLOSED = 499;
 
 const REQUESTS = {
@@ -132,11 +135,12 @@ const BUILD_INFO = {
 } as const;
 
 /**
- * All label values come from closed sets (route patterns, methods, status codes, three pool states): no value from a
- * request can become a label, which bounds memory and keeps secrets out of the exposition.
+ * All label values come from closed sets (route patterns, methods, status codes, three pool states). No value of a
+ * request can become a label, which limits memory and keeps secrets out of the metrics.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
-  // One registry per process object, not the library's global one: two servers in one test must not share counters.
+  // Each server has its own registry instead of the library's global one, because two servers in one test must not
+  // share counters.
   const registry = new Registry();
   const registers = [registry];
   const requests = new Counter({ ...REQUESTS, registers });
@@ -157,7 +161,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 
   const httpHooks: FastifyPluginCallback = (app, _pluginOptions, done) => {
     app.addHook('onRequest', (request, reply, next) => {
-      // 'close' and not the onResponse hook, which a client that hangs up never lets happen.
+      // Uses 'close' instead of the onResponse hook, which never runs when the client hangs up.
       reply.raw.once('close', () => {
         const status = reply.raw.writableEnded ? reply.statusCode : CLIENT_CLOSED;
         const labels = { method: request.method, route: request.routeOptions.url ?? NO_ROUTE, status: String(status) };
@@ -169,14 +173,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
     done();
   };
 
-  // Those of the process itself begin with the first scrape: they watch the event loop by a timer of 10 ms, which would be
-  // half of what an idle process does (`npm run bench -- lite`).
+  // Metrics of the process start with the first scrape. They watch the event loop with a timer of 10 ms, which would be
+  // half of the work of an idle process (`npm run bench -- lite`).
   let watchesProcess = false;
   const exposition = async (): Promise<string> => {
     if (!watchesProcess) collectDefaultMetrics({ register: registry });
     watchesProcess = true;
     for (const update of expiries) update();
-    // The library writes a gauge without samples as `Nan`, which the format spells `NaN`.
+    // The library writes a gauge without samples as `Nan`. The format requires `NaN`.
     return (await registry.metrics()).replaceAll(' Nan\n', ' NaN\n');
   };
 
@@ -237,7 +241,7 @@ function workersGauge(count: () => Promise<readonly WorkerGroup[]>): Gauge {
     registers: [],
     async collect() {
       this.reset();
-      const groups = await count().catch(() => []); // the database is away: that has a metric of its own
+      const groups = await count().catch(() => []); // the database is unreachable, which another metric shows
       for (const { kind, pool, state, workers } of groups) this.set({ kind, pool, state }, workers);
     },
   });
@@ -265,7 +269,7 @@ function heartbeatGauge(lastBeat: () => number | undefined): Gauge {
     registers: [],
     collect() {
       const beat = lastBeat();
-      // No sample rather than 0: a scheduler that never ran must not look like one that just did.
+      // Without a loop there is no sample, because 0 would look like a scheduler that has just run.
       if (beat === undefined) this.remove();
       else this.set(Math.max(0, Date.now() - beat) / 1_000);
     },

@@ -6,8 +6,8 @@ import type { ReadableSpan, SpanExporter, TracerProviderOptions } from '@opentel
 import type { SecretRegistry } from './redact.ts';
 
 /**
- * Everything that needs the OpenTelemetry SDK. Imported only once a collector has answered: the SDK with its gRPC client
- * costs 250 ms and 14 MB, which a service without a collector does not pay.
+ * Everything that needs the OpenTelemetry SDK. It is imported only after a collector has answered, because the SDK with
+ * its gRPC client costs time and memory.
  */
 export interface PipelineOptions {
   /** `http://host:port` for plain text, `https://host:port` for TLS. */
@@ -21,7 +21,7 @@ export interface PipelineOptions {
 
 export interface Pipeline {
   readonly tracer: Tracer;
-  /** Sends what is waiting and releases the connection. */
+  /** Sends waiting spans and releases the connection. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ const EXPORT_SUCCEEDED = 0;
 export function openPipeline(options: PipelineOptions): Pipeline {
   const exporter = new OTLPTraceExporter({ url: options.url, timeoutMillis: EXPORT_TIMEOUT_MS });
   const masking: SpanExporter = {
-    // Here and not where attributes are set, because errors, links and library code add text to spans as well.
+    // Masks at export instead of where attributes are set, because errors, links and libraries also add text to spans.
     export: (spans, done) => {
       const masked = spans.map((span) => maskSpan({ span, secrets: options.secrets }));
       exporter.export(masked, (result) => {
@@ -50,7 +50,7 @@ export function openPipeline(options: PipelineOptions): Pipeline {
   return { tracer: provider.getTracer('svc', options.serviceVersion), close: () => provider.shutdown() };
 }
 
-/** Written out, because the package that builds resources is not a dependency of ours and only these members are read. */
+/** A minimal resource. The package that builds resources is not a dependency, and only these members are read. */
 function createResource(serviceVersion: string): NonNullable<TracerProviderOptions['resource']> {
   const attributes = {
     'service.name': 'svc',
@@ -66,7 +66,7 @@ function createResource(serviceVersion: string): NonNullable<TracerProviderOptio
   return resource;
 }
 
-/** A view of the span with every text in it masked; the rest is read through to the original. */
+/** Returns a view of the span with all texts masked. Everything else is read from the original. */
 function maskSpan(options: { span: ReadableSpan; secrets: PipelineOptions['secrets'] }): ReadableSpan {
   const { span, secrets } = options;
   const masked = (attributes: Attributes | undefined): Attributes => secrets.redactDeep(attributes ?? {}) as Attributes;

@@ -4,22 +4,22 @@ import { createSecretSet, maskValues } from '@svc/spec/masking/secret-set.ts';
 import { maskDeep } from './mask-deep.ts';
 
 export interface SecretRegistry {
-  /** Makes a value unprintable for good: what the operator configured. */
+  /** Masks a value forever. Used for secrets of the configuration. */
   add(value: string): void;
   /**
-   * Makes a value that passes through unprintable for as long as it can still turn up: what a request brings along.
-   * Bounded, because requests are not.
+   * Masks a value of a request while it can still appear in a line. The number of such values is limited, because
+   * requests are not.
    */
   addPassing(value: string): void;
-  /** Masks known values in every encoding we know of, and whatever looks like a credential. */
+  /** Masks known values in every known encoding, and everything that looks like a credential. */
   redact(text: string): string;
-  /** The same for every string inside a value, and for whole values whose key has a sensitive name. Returns a copy. */
+  /** Masks every string inside a value, and whole values under sensitive names. Returns a copy. */
   redactDeep(value: unknown): unknown;
 }
 
 /**
- * Characters of passing secrets per generation; the last two generations are known. An index takes about nine bytes per
- * character, so they stay below 40 MB together, and hold what tens of thousands of writes brought along.
+ * Characters of request secrets per generation. The last two generations are known. An index takes about nine bytes per
+ * character, so both stay below 40 MB and hold the secrets of tens of thousands of writes.
  */
 const GENERATION_CHARACTERS = 2 * 1024 * 1024;
 

@@ -1,10 +1,12 @@
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { MASK } from '@svc/spec/masking/rules.ts';
 
-/** Long enough for every list filter of the web UI; a URL is the one field of a line that a stranger chooses freely. */
+/**
+ * Long enough for every list filter of the web UI. The URL is the one field of a line that any client chooses freely.
+ */
 const MAX_URL_LENGTH = 2_048;
 
-/** What a request line says, from a framework request, a Node request or a description made earlier. */
+/** The fields of a request line, from a framework request, a Node request or an earlier description. */
 export function describeRequest(request: unknown): Record<string, unknown> {
   const id = read(request, 'id');
   const url = read(request, 'url');
@@ -16,7 +18,7 @@ export function describeRequest(request: unknown): Record<string, unknown> {
   };
 }
 
-/** Status and, for a framework reply, the milliseconds since the request came in. */
+/** The status and, for a framework reply, the milliseconds since the request arrived. */
 export function describeReply(reply: unknown): Record<string, unknown> {
   const elapsed = read(reply, 'elapsedTime');
   return {
@@ -25,7 +27,10 @@ export function describeReply(reply: unknown): Record<string, unknown> {
   };
 }
 
-/** The URL with the values of sensitive query names masked. Names are compared decoded: `%74oken` is `token` to a server. */
+/**
+ * Masks the values of sensitive query names in a URL. Names are compared decoded, because a server reads `%74oken` as
+ * `token`.
+ */
 export function loggableUrl(url: string): string {
   const mark = url.indexOf('?');
   if (mark === -1) return shortened(url);
@@ -44,7 +49,7 @@ function isSecretParameter(rawName: string): boolean {
   try {
     name = decodeURIComponent(rawName.replaceAll('+', ' '));
   } catch {
-    // A broken escape is compared as it stands.
+    // A name with a broken escape is compared unchanged.
   }
   // `code` is the one-time credential of a single sign-on callback.
   return isSensitiveName(name) || name === 'code';

@@ -4,7 +4,7 @@ import type { Context, Span, Tracer } from '@opentelemetry/api';
 import { fastifyPlugin } from 'fastify-plugin';
 import type { FastifyPluginCallback, FastifyRequest } from 'fastify';
 
-/** One server span per request, which the handler's own spans become children of. */
+/** Creates one server span per request. The spans of the handler become its children. */
 export function createHttpHooks(options: {
   startSpan: Tracer['startSpan'];
   contexts: AsyncLocalStorage<Context>;
@@ -18,7 +18,7 @@ export function createHttpHooks(options: {
       if (!isActive()) return next();
       const span = startRequestSpan({ request, startSpan });
       spans.set(request, span);
-      // 'close' comes for answered and for abandoned requests alike.
+      // 'close' is emitted for answered and for abandoned requests.
       reply.raw.once('close', () => {
         span.setAttribute('http.response.status_code', reply.statusCode);
         if (reply.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
@@ -41,7 +41,7 @@ function startRequestSpan(options: { request: FastifyRequest; startSpan: Tracer[
   const { request, startSpan } = options;
   const route = request.routeOptions.url;
   return startSpan(
-    // The pattern and not the path: span names are grouped by, and must stay few.
+    // The name is the route pattern instead of the path, because names group spans and must stay few.
     route === undefined ? request.method : `${request.method} ${route}`,
     {
       kind: SpanKind.SERVER,
@@ -57,7 +57,9 @@ function startRequestSpan(options: { request: FastifyRequest; startSpan: Tracer[
   );
 }
 
-/** W3C trace context, version 00 and its successors; anything malformed starts a new trace, as the standard asks. */
+/**
+ * Parses the W3C trace context, version 00 and later. A malformed header starts a new trace, as the standard requires.
+ */
 function parentContext(header: string | string[] | undefined): Context {
   const match = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/.exec(String(header).trim());
   if (match === null) return ROOT_CONTEXT;

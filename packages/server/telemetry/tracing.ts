@@ -14,17 +14,20 @@ export interface Tracing {
   readonly tracer: Pick<Tracer, 'startSpan'>;
   /** Runs `fn` in a span that ends with it; spans started inside, also after an await, become its children. */
   withSpan<T>(name: string, attributes: Attributes, fn: (span: Span) => T): T;
-  /** Fastify plugin: one server span per request, continuing the caller's trace if it sent a `traceparent`. */
+  /**
+   * A Fastify plugin that creates one server span per request. It continues the trace of the caller if the request has
+   * a `traceparent`.
+   */
   readonly httpHooks: FastifyPluginCallback;
-  /** Sends what is waiting, but never holds up a stop for more than a moment. */
+  /** Sends waiting spans, within a short time limit. */
   shutdown(): Promise<void>;
 }
 
 const NOOP_SPAN = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 
 /**
- * Spans for the rest of the program. While no collector answers, every one of them is the same no-op object and `withSpan`
- * is a plain call.
+ * Spans for the rest of the program. While no collector answers, every span is the same no-op object, and `withSpan` is
+ * a plain call.
  */
 export function startTracing(options: TracingOptions): Tracing {
   const connection = new CollectorConnection(options);

@@ -1,4 +1,7 @@
-/** JSON texts for property tests, with everything that a careless parser changes: big numbers, escapes, odd keys, blanks. */
+/**
+ * JSON texts for property tests, with everything that a careless parser changes: large numbers, escapes, unusual keys,
+ * spaces.
+ */
 import fc from 'fast-check';
 
 const word = fc.constantFrom(
@@ -40,6 +43,6 @@ const { value, object } = fc.letrec<{ value: string; object: string; array: stri
     .map(([items, gap]) => `[${items.join(`,${gap}`)}${gap}]`),
 }));
 
-/** Any JSON text; no object in it has the same key twice. */
+/** Any JSON text in which no object has a key twice. */
 export const jsonText: fc.Arbitrary<string> = value;
 export const jsonObjectText: fc.Arbitrary<string> = object;

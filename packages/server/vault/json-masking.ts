@@ -1,4 +1,4 @@
-/** JSON for who may only read it: without the values of secrets, and without what stands under a sensitive name. */
+/** Masks JSON for callers with read access only: secret values, and values under sensitive names. */
 import { maskValues, maskValuesInTurns } from '@svc/spec/masking/secret-set.ts';
 import type { SecretSet } from '@svc/spec/masking/secret-set.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
@@ -7,13 +7,13 @@ import type { JsonEntry, JsonNode, JsonScalar } from './json-text.ts';
 import { MASK } from './mask.ts';
 
 export const MASKED = JSON.stringify(MASK);
-/** A string, as JSON, that may be JSON itself. */
+/** Matches a JSON string that may contain JSON itself. */
 export const MAY_HOLD_JSON = /^"\s*[[{]/;
 
 export class JsonMasking {
-  /** Undefined: there is no secret value in all of it, and only names count. */
+  /** Undefined if the text contains no secret value, so that only names count. */
   readonly #secrets: SecretSet | undefined;
-  /** Rows have the same names again and again. */
+  /** Caches names, because rows repeat the same names. */
   readonly #names = new Map<string, { shown: string; isSensitive: boolean }>();
 
   constructor(secrets: SecretSet | undefined) {
@@ -24,7 +24,7 @@ export class JsonMasking {
     return this.#secrets ? maskValues(text, [this.#secrets]) : text;
   }
 
-  /** A text that is large, and no JSON. */
+  /** Masks a large text that is not JSON. */
   async hideInTurns(text: string): Promise<string> {
     return this.#secrets ? maskValuesInTurns(text, [this.#secrets]) : text;
   }
@@ -44,7 +44,7 @@ export class JsonMasking {
     }
   }
 
-  /** How a key is shown, and whether what stands under it is. */
+  /** Returns the key as it is shown, and whether its value is hidden. */
   name(key: string): { shown: string; isSensitive: boolean } {
     const known = this.#names.get(key);
     if (known) return known;
@@ -69,7 +69,7 @@ export class JsonMasking {
     return shown === value ? node : scalarOf(shown);
   }
 
-  /** JSON that somebody put into a text: names inside count as well. */
+  /** Masks JSON inside a text, because the names inside count as well. */
   #inside(text: string): string {
     const node = readJson(text);
     if (node === 'too-deep') return MASK;
@@ -79,6 +79,6 @@ export class JsonMasking {
   }
 }
 
-/** Nothing to hide, and "there is none" is worth knowing. */
+/** True for a value that reveals nothing. Readers should see that a field is empty. */
 const isEmpty = (node: JsonNode): boolean => node.kind === 'scalar' && isEmptyText(node.text);
 export const isEmptyText = (json: string): boolean => ['null', '""', 'true', 'false'].includes(json);

@@ -1,31 +1,31 @@
 /**
- * JSON as text that is taken apart and put together again without changing a value. `JSON.parse` would turn
- * 12345678901234567890 into another number and 1.0 into 1, keep one of two equal keys, and reorder keys that look like
- * numbers; a secret store must hand back what it was given. Scalars are therefore kept as they were written, and objects
- * as lists of entries, in which `__proto__` is a key like any other.
+ * Takes JSON text apart and joins it again without changing a value. `JSON.parse` would turn 12345678901234567890 into
+ * another number and 1.0 into 1. It would also keep only one of two equal keys, and reorder keys that look like
+ * numbers. A secret store must return what it received. Scalars therefore stay as they were written, and objects are
+ * lists of entries, in which `__proto__` is a key like any other.
  */
 import { nestingOf } from '@svc/spec/json-shape.ts';
 
 export type JsonNode = JsonObject | JsonArray | JsonScalar;
 export type JsonObject = { readonly kind: 'object'; readonly entries: readonly JsonEntry[] };
 export type JsonArray = { readonly kind: 'array'; readonly items: readonly JsonNode[] };
-/** `text` is the source: `"a"`, `1.0`, `true`, `null`. */
+/** `text` is the source of the scalar: `"a"`, `1.0`, `true`, `null`. */
 export type JsonScalar = { readonly kind: 'scalar'; readonly text: string };
 export type JsonEntry = readonly [key: string, value: JsonNode];
 
-/** Everything that walks a tree recurses; text nested deeper than this is refused where it comes in. */
+/** Functions over the tree recurse, so text with deeper nesting is refused on input. */
 export const MAX_NESTING = 100;
 
 export function readJson(text: string): JsonNode | 'not-json' | 'too-deep' {
   try {
-    JSON.parse(text); // the judge of what is valid: the scanner below trusts its input
+    JSON.parse(text); // validates the text, because the scanner below trusts its input
   } catch {
     return 'not-json';
   }
   return nestingOf(text) > MAX_NESTING ? 'too-deep' : new Scanner(text).read();
 }
 
-/** Without blanks between the tokens. */
+/** Writes no spaces between tokens. */
 export function writeJson(node: JsonNode): string {
   switch (node.kind) {
     case 'scalar':
@@ -100,7 +100,7 @@ class Scanner {
   }
 }
 
-/** Just behind the closing quote of the string that opens at `start`. */
+/** Returns the position after the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;

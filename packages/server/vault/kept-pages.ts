@@ -1,22 +1,24 @@
 /**
- * Pages of connections and variables as they were sent, kept in memory: to read a hundred rows and count the rest, to open what
- * is sealed, to mask it and to write it all as JSON takes some 4 ms of processors, and pages of settings are asked for again and
- * again without a change. A page is sent again while the stamp of the tenant's vault is the one it was made after. Only what
- * every reader may see is kept, never what was under the mask.
+ * A cache of serialised pages of connections and variables. Reading, unsealing, masking and serialising a page takes
+ * processor time, and clients often request unchanged pages of settings. A cached page is valid while the stamp of the
+ * tenant's vault is the one from before it was read. Pages contain only what every reader may see, never a masked
+ * value.
  */
 import { LRUCache } from 'lru-cache';
 
 export type PageKey = {
   tenantId: string;
-  /** What was asked for, in every respect that changes the page. */
+  /** Everything of the request that changes the page. */
   query: object;
-  /** Read before the page is: what was changed in between is in the page, and the next reader makes it anew. */
+  /**
+   * Must be read before the page. A change in between is then in the page, and the next reader builds the page again.
+   */
   stamp: string;
 };
 
 export type KeptPages = { of(key: PageKey, make: () => Promise<string>): Promise<string> };
 
-/** In characters, of keys and pages together: some 300 pages of 100. */
+/** Characters of keys and pages together, enough for about 300 pages of 100 rows. */
 const MAX_SIZE = 8_000_000;
 
 export function createKeptPages(maxSize = MAX_SIZE): KeptPages {

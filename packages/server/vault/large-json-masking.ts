@@ -1,7 +1,6 @@
 /**
- * The same for JSON texts that would hold up everybody: a MiB of small values takes 100 ms to take apart and put together again.
- * The items of large lists and objects are masked as many at a time as fit into a piece; larger ones are looked into. What is not
- * hidden stays as it was written.
+ * Masks large JSON texts without blocking the event loop. The items of large lists and objects are masked in groups
+ * that fit into a piece, and larger items are walked in turn. Text that is not hidden stays as it was written.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonNestingError, PIECE, parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
@@ -12,7 +11,7 @@ import { nestingOf } from '@svc/spec/json-shape.ts';
 import { MAX_NESTING, readJson, writeJson } from './json-text.ts';
 import { MASK } from './mask.ts';
 
-/** Of valid JSON. What is nested too deeply to be looked into is hidden as a whole. */
+/** Needs valid JSON. A text with too deep nesting is hidden as a whole. */
 export async function maskLargeJson(json: string, masking: JsonMasking, piece = PIECE): Promise<string> {
   if (nestingOf(json) > MAX_NESTING) return MASKED;
   return (await new Walk(json, masking, piece).masked()) ?? MASKED;
@@ -23,10 +22,10 @@ class Walk {
   readonly #masking: JsonMasking;
   readonly #piece: number;
   #at = 0;
-  /** What the text becomes, up to `#copied`. */
+  /** The masked text up to `#copied`. */
   readonly #out: string[] = [];
   #copied = 0;
-  /** What closes the lists and objects around, from the outermost. */
+  /** The closing brackets of the open lists and objects, outermost first. */
   readonly #around: (']' | '}')[] = [];
 
   constructor(text: string, masking: JsonMasking, piece: number) {
@@ -35,7 +34,7 @@ class Walk {
     this.#piece = piece;
   }
 
-  /** Undefined when it was no JSON after all. */
+  /** Returns undefined if the text was not valid JSON. */
   async masked(): Promise<string | undefined> {
     await this.#item();
     for (let close = this.#around.at(-1); close !== undefined; close = this.#around.at(-1)) {
@@ -56,16 +55,16 @@ class Walk {
     return this.#out.join('') + this.#text.slice(this.#copied);
   }
 
-  /** Some items or entries, which together are no more than a piece. */
+  /** Masks several items or entries that fit into one piece together. */
   #items(end: number, close: ']' | '}'): void {
     const open = close === ']' ? '[' : '{';
     const node = readJson(open + this.#text.slice(this.#at, end) + close);
-    if (typeof node === 'string') return; // and so there is no way on
+    if (typeof node === 'string') return; // the text is invalid, so the walk stops here
     const shown = this.#masking.node(node);
     this.#put(end, shown === node ? undefined : writeJson(shown).slice(1, -1));
   }
 
-  /** One that is larger: what is inside is looked at next. */
+  /** Enters an item that is larger than a piece. */
   async #item(): Promise<void> {
     this.#skipSpace();
     const first = this.#text[this.#at];
@@ -81,7 +80,10 @@ class Walk {
     }
   }
 
-  /** The key of an entry that is larger than a piece. False when the entry is dealt with, because nobody may see what it holds. */
+  /**
+   * Masks the key of an entry that is larger than a piece. Returns false if the value is hidden as a whole and thus
+   * done.
+   */
   #key(): boolean {
     const end = stringEnd(this.#text, this.#at);
     const key = JSON.parse(this.#text.slice(this.#at, end)) as string;
@@ -102,7 +104,7 @@ class Walk {
     return shown === text ? json : JSON.stringify(shown);
   }
 
-  /** JSON that somebody put into a text: names inside count as well. */
+  /** Masks JSON inside a text, because the names inside count as well. */
   async #inside(text: string): Promise<string> {
     try {
       await parseJsonInTurns(text);
@@ -113,7 +115,7 @@ class Walk {
     return (await new Walk(text, this.#masking, this.#piece).masked()) ?? MASK;
   }
 
-  /** What the text up to there becomes; undefined: it stays. */
+  /** Adds the text up to `end` to the output: `shown`, or the original if undefined. */
   #put(end: number, shown: string | undefined): void {
     if (shown !== undefined) {
       this.#out.push(this.#text.slice(this.#copied, this.#at), shown);

@@ -1,8 +1,9 @@
 /**
- * Connections and variables with their secrets in the clear, for the code that hands them to a running task. Never for a
- * response: what the API shows is masked in api/.
+ * Loads connections and variables with their secrets in clear text, for code that passes them to a running task. They
+ * must never reach a response: api/ masks what it shows.
  *
- * Both throw `UnsealError` when no configured key opens the value. A task must not run with a secret silently missing.
+ * Both functions throw `UnsealError` if no configured key opens the value, because a task must not run while a secret
+ * is silently missing.
  */
 import { findConnection } from '../db/secrets/connections.ts';
 import type { TenantDb } from '../db/database.ts';
@@ -13,7 +14,7 @@ import { connectionBinding, variableBinding } from './vault.ts';
 type Source = {
   db: TenantDb;
   keyring: Keyring;
-  /** The tenant `db` is scoped to. */
+  /** The tenant of the scope of `db`. */
   tenantId: string;
 };
 

@@ -1,24 +1,24 @@
-/** What a response may show of text that can hold secrets: everything but the values under a sensitive name. */
+/** What a response may show of text that can contain secrets: everything except the values under sensitive names. */
 import { readJson, scalarOf, valueOf, writeJson } from './json-text.ts';
 import type { JsonNode } from './json-text.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
-/** Stands for a value that is not shown. Sent back, it means "unchanged". */
+/** Replaces a hidden value. If a client sends it back, it means "unchanged". */
 export const MASK = '***';
 
 const MASK_NODE = scalarOf(MASK);
 
-/** Numbers this short (a port, a timeout) would blank out half the log if they counted as secrets. */
+/** Shorter numbers (a port, a timeout) would hide half of the log if they counted as secrets. */
 const MIN_SECRET_DIGITS = 6;
 
-/** Only text with an escape in it needs decoding to tell. */
+/** Decoding is needed only for a text with an escape. */
 export const isMask = (node: JsonNode): boolean =>
   node.kind === 'scalar' && (node.text === MASK_NODE.text || (node.text.includes('\\') && valueOf(node) === MASK));
 
-/** Nothing to hide, and "there is none" is worth knowing. */
+/** True for a value that reveals nothing. Readers should see that a field is empty. */
 const isEmpty = (node: JsonNode): boolean => node.kind === 'scalar' && ['null', '""'].includes(node.text);
 
-/** At any depth, in arrays too, and whatever the type of the value. Returns the node itself when nothing had to be masked. */
+/** Masks at any depth, also in arrays, and for values of any type. Returns the node itself if nothing is masked. */
 export function maskJson(node: JsonNode): JsonNode {
   switch (node.kind) {
     case 'scalar':
@@ -38,27 +38,28 @@ export function maskJson(node: JsonNode): JsonNode {
   }
 }
 
-/** An `extra` that is no JSON object could be anything, a bare key for instance: nothing of it is shown. */
+/** Masks an `extra`. If it is not a JSON object, it may be a bare key, so nothing of it is shown. */
 export function maskExtra(extra: string): string {
   const node = readJson(extra);
   return typeof node === 'string' || node.kind !== 'object' ? MASK : writeJson(maskJson(node));
 }
 
-/** A variable is shown byte for byte unless its own name, or one inside its JSON, is sensitive. */
+/** Shows a variable unchanged, unless its own name or a name inside its JSON is sensitive. */
 export function maskVariable(key: string, value: string): string {
   if (isSensitiveName(key)) return value === '' ? '' : MASK;
   if (!mayBeJsonContainer(value)) return value;
   const node = readJson(value);
   if (node === 'not-json') return value;
-  if (node === 'too-deep') return MASK; // refused on the way in; if it is here all the same, it was not looked into
+  // input with this nesting is refused, so this value came in another way and was never checked
+  if (node === 'too-deep') return MASK;
   const shown = maskJson(node);
   return shown === node ? value : writeJson(shown);
 }
 
-/** Spares the parser for the many values that are plain words. */
+/** Avoids parsing the many values that are plain words. */
 export const mayBeJsonContainer = (text: string): boolean => /^\s*[[{]/.test(text);
 
-/** Every value under a sensitive name, for the registry of what no log line may carry. */
+/** Returns every value under a sensitive name, for the registry of values that no log line may contain. */
 export function secretsIn(node: JsonNode): string[] {
   switch (node.kind) {
     case 'scalar':

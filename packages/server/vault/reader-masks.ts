@@ -1,9 +1,9 @@
 /**
- * What people who may only read see of values that authors and tasks wrote (the conf of a run, an XCom, the extra of an asset
- * event): everything but the secrets of the tenant's vault, wherever they stand in it, and what stands under a sensitive name.
+ * Masks what authors and tasks wrote (the conf of a run, an XCom, the extra of an asset event) for callers with read
+ * access only. It hides the secrets of the tenant's vault anywhere in the text, and values under sensitive names.
  *
- * The secrets of a tenant are indexed once for each state of its vault, a slice at a time, so that no request waits long for
- * another's index. Measured with 10,000 secrets: see docs/secrets.md.
+ * The secrets of a tenant are indexed once for each state of its vault, in slices, so that no request waits long for
+ * the index of another one. docs/secrets.md has the costs.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -20,15 +20,15 @@ import { maskLargeJson } from './large-json-masking.ts';
 import { loadVault } from './tenant-vault.ts';
 
 /**
- * From JSON text to JSON text; `name` is what the value as a whole is called. The same text when there is nothing to hide. Others
- * get their turn while a large one is looked through.
+ * Masks a JSON text; `name` is the name of the whole value. It returns the same text if there is nothing to hide. A
+ * large text is processed in turns with other work.
  */
 export type ReaderMask = (json: string, name?: string) => Promise<string>;
 
 export type ReaderMasks = { of(tenantId: string): Promise<ReaderMask> };
 
 const KEPT_TENANTS = 20;
-/** About 3 ms of work. */
+/** Number of secrets that are indexed in one turn. */
 const SLICE = 100;
 
 export function createReaderMasks({ db, keyring }: { db: Database; keyring: Keyring }): ReaderMasks {
@@ -64,7 +64,7 @@ export function readerMask(secrets: SecretSet): ReaderMask {
     if (isSensitiveName(name)) return json === 'null' || json === '""' ? json : MASKED;
     const isLarge = json.length > PIECE;
     const holdsValue = secrets.size() > 0 && (await maskValuesInTurns(json, [secrets])) !== json;
-    // Most values hold neither, and are looked at once. A name may be written with escapes.
+    // Most values contain neither secrets nor sensitive names and end here. A name may contain escapes.
     if (!holdsValue && !MAY_NAME.test(json) && !json.includes('\\')) return json;
     const masking = new JsonMasking(holdsValue ? secrets : undefined);
     if (isLarge) return maskLargeJson(json, masking);

@@ -1,20 +1,20 @@
 /**
- * The way back from a masked text: what a client read, perhaps edited, and sends again. Every `***` in it stands for the
- * value stored at the same place.
+ * Restores masked text that a client has read, possibly edited, and sends back. Every `***` in it stands for the value
+ * that is stored at the same place.
  *
- *   object    the stored value under the same key; without one there is nothing it could mean, and the key is dropped
- *   array     elements have no names, so an element that holds a `***` gets the stored element it most likely came from:
- *             the one that looks the same when masked (at the same index if several do), else the one at its index, else
- *             the first that no other element claims. So deleting or moving elements does not mix up their secrets.
+ *   object    the stored value under the same key; if there is none, the key is dropped
+ *   array     elements have no names, so an element with a `***` gets the stored element it most likely came from:
+ *             the one that looks the same when masked (at the same index if several do), else the one at its index,
+ *             else the first that no other element claims. Deleting or moving elements thus keeps their secrets apart.
  */
 import { readJson, valueOf, writeJson } from './json-text.ts';
 import type { JsonArray, JsonNode } from './json-text.ts';
 import { isMask, maskJson } from './mask.ts';
 
-/** Under which keys `***` means "unchanged". Elsewhere three asterisks are three asterisks. */
+/** True for keys under which `***` means "unchanged". Elsewhere it is an ordinary text. */
 export type Maskable = (key: string) => boolean;
 
-/** True when `node` cannot be stored as it is. */
+/** True if `node` contains a mask and cannot be stored unchanged. */
 export function holdsMask(node: JsonNode, maskable: Maskable): boolean {
   switch (node.kind) {
     case 'scalar':
@@ -26,7 +26,7 @@ export function holdsMask(node: JsonNode, maskable: Maskable): boolean {
   }
 }
 
-/** For texts: where nothing but the masks differs from what is stored, the stored text itself, blanks and all. */
+/** Restores a text. If it differs from the stored text only in masks, the stored text is returned with its spaces. */
 export function restoreText(submitted: JsonNode, stored: string | undefined, maskable: Maskable): string {
   const node = stored === undefined ? 'not-json' : readJson(stored);
   const before = typeof node === 'string' ? undefined : node;
@@ -44,7 +44,7 @@ export function restoreJson(submitted: JsonNode, stored: JsonNode | undefined, m
       return { kind: 'array', items };
     }
     case 'object': {
-      const known = new Map(stored?.kind === 'object' ? stored.entries : []); // of equal keys the last one counts
+      const known = new Map(stored?.kind === 'object' ? stored.entries : []); // for equal keys, the last one counts
       const entries = submitted.entries.flatMap(([key, value]) => {
         const before = known.get(key);
         if (!maskable(key) || !isMask(value)) return [[key, restoreJson(value, before, maskable)] as const];
@@ -55,7 +55,7 @@ export function restoreJson(submitted: JsonNode, stored: JsonNode | undefined, m
   }
 }
 
-/** For each submitted element the stored one its masks refer to. */
+/** Returns for each submitted element the stored element that its masks refer to. */
 function originsOf(submitted: JsonArray, stored: readonly JsonNode[], maskable: Maskable): (JsonNode | undefined)[] {
   const shapeOf = createShapes();
   const shown = stored.map((item) => shapeOf(maskJson(item)));
@@ -68,10 +68,11 @@ function originsOf(submitted: JsonArray, stored: readonly JsonNode[], maskable: 
   const nextAlike = (index: number): number | undefined => {
     const queue = alike.get(shapes[index]) ?? [];
     const at = queue.findIndex((candidate) => free.has(candidate));
-    queue.splice(0, at === -1 ? queue.length : at); // those before are taken for good
+    queue.splice(0, at === -1 ? queue.length : at); // the earlier candidates are taken
     return queue[0];
   };
-  // Each rule sees all elements before the next, weaker one: a sure match must not find its origin taken by a guess.
+  // Each rule sees all elements before the next, weaker rule. Otherwise a guess could take the origin of a certain
+  // match.
   const rules: ((index: number) => number | undefined)[] = [
     (index) => (shown[index] === shapes[index] ? index : undefined),
     nextAlike,
@@ -88,7 +89,10 @@ function originsOf(submitted: JsonArray, stored: readonly JsonNode[], maskable: 
   return origins;
 }
 
-/** Numbers trees so that two get the same number when they mean the same: blanks, escapes and the order of keys do not count. */
+/**
+ * Numbers trees so that trees with equal meaning get the same number. Spaces, escapes and the order of keys do not
+ * count.
+ */
 function createShapes(): (node: JsonNode) => number {
   const numbers = new Map<string, number>();
   const shapeOf = (node: JsonNode): number => {

@@ -1,11 +1,11 @@
 /**
- * Key rotation: seals everything that is stored with the current key, so that older keys can be taken out of the
- * configuration: connections, variables, and what deferred tasks wait for. Variables that were stored plainly, before there was
- * a key, are sealed too.
+ * Key rotation: seals all stored values with the current key, so that older keys can be removed from the configuration.
+ * It covers connections, variables and the triggers of deferred tasks. Variables that were stored in clear text before
+ * a key existed are sealed as well.
  *
- * It walks over the tables in small batches and replaces each value only if it is still the one that was read, so it can
- * run while servers write, be interrupted and started again, or run twice at once: a value is either untouched or done.
- * No lock is held from one row to the next.
+ * It reads the tables in small batches, and replaces a value only if it is unchanged since it was read. It can
+ * therefore run while servers write, be interrupted and started again, or run twice at once. Each value is either
+ * untouched or done. No lock is held from one row to the next.
  */
 import type { Database, SharedDb } from '../db/database.ts';
 import {
@@ -22,13 +22,13 @@ import type { Keyring, Binding } from './keyring.ts';
 import { connectionBinding, triggerBinding, variableBinding } from './vault.ts';
 
 export type ResealResult = {
-  /** Rows looked at. */
+  /** Number of rows that were read. */
   examined: number;
-  /** Rows that are sealed with the current key now and were not before. */
+  /** Rows that are now sealed with the current key, and were not before. */
   resealed: number;
-  /** Why a value could not be opened, and where it is. Such values stay as they are. */
+  /** Why and where a value could not be opened. Such values stay unchanged. */
   unreadable: string[];
-  /** Rows that kept changing under our hands. More than none means: run it again. */
+  /** Rows that changed during each pass. If there are any, run the rotation again. */
   contended: number;
 };
 
@@ -43,7 +43,7 @@ export type ResealOptions = {
 type Pass = ResealResult & { db: SharedDb; keyring: Keyring; batchSize: number; report(): void };
 type Step = 'nothing to do' | 'resealed' | 'contended';
 
-/** A row that somebody wrote in between is usually sealed with the current key by that very write. */
+/** A concurrent write usually seals its row with the current key, so a few passes are enough. */
 const MAX_PASSES = 3;
 
 export async function reseal({ db, keyring, onProgress, batchSize = 200 }: ResealOptions): Promise<ResealResult> {
@@ -115,7 +115,10 @@ async function resealVariable(pass: Pass, row: SealedVariable): Promise<Step> {
   return (await replaceVariable(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
-/** One that was stored before there was a key stays plain: it goes with the task that waits for it. */
+/**
+ * Reseals a trigger. A trigger from before a key existed stays in clear text; it is deleted with the task that waits
+ * for it.
+ */
 async function resealTrigger(pass: Pass, row: SealedTrigger): Promise<Step> {
   const resealed = (column: 'kwargs' | 'next_kwargs'): string => {
     const binding = triggerBinding(row.tenant_id, row.attempt_id ?? '', column);
@@ -126,7 +129,7 @@ async function resealTrigger(pass: Pass, row: SealedTrigger): Promise<Step> {
   return (await replaceTrigger(pass.db, row, after)) ? 'resealed' : 'contended';
 }
 
-/** The same bytes when there is nothing to do, or nothing that can be done. */
+/** Returns the same text if it needs no change or cannot be opened. */
 function resealValue({ keyring, unreadable }: Pass, sealed: string | null, binding: Binding): string | null {
   if (sealed === null || !keyring.isStale(sealed)) return sealed;
   try {

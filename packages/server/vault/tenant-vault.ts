@@ -1,9 +1,9 @@
 /**
- * All variables and connections of a tenant in the clear, kept until one of them changes: a start that finds its tenant's
- * stamp unchanged reads and opens nothing.
+ * All variables and connections of a tenant in clear text, cached until one of them changes. If the tenant's stamp is
+ * unchanged, the start of a task reads and opens nothing.
  *
- * What no configured key opens is left out and named in `unreadable`: one value that is broken must not keep every task of
- * the tenant from starting. A task that asks for it is told.
+ * Values that no configured key opens are omitted and listed in `unreadable`, because one broken value must not stop
+ * all tasks of the tenant. A task that asks for such a value gets an error.
  */
 import { LRUCache } from 'lru-cache';
 import type { Database } from '../db/database.ts';
@@ -19,9 +19,9 @@ import { connectionBinding, variableBinding } from './vault.ts';
 export type OpenSecret = {
   kind: 'connection' | 'variable';
   name: string;
-  /** A variable's value; a connection as Airflow writes it in JSON. */
+  /** The value of a variable, or a connection in Airflow's JSON form. */
   text: string;
-  /** What of it must not appear in a log. */
+  /** The parts of the text that must not appear in a log. */
   masks: readonly string[];
 };
 
@@ -29,7 +29,7 @@ export type TenantVault = { secrets: readonly OpenSecret[]; unreadable: readonly
 
 export type TenantVaults = { get(tenantId: string, stamp: string): Promise<TenantVault> };
 
-/** Tenants whose secrets are kept; those of one take about as much memory as in the database. */
+/** Number of tenants in the cache. The secrets of a tenant need about as much memory as in the database. */
 const KEPT = 50;
 
 export function createTenantVaults(input: { db: Database; keyring: Keyring }): TenantVaults {
@@ -37,7 +37,8 @@ export function createTenantVaults(input: { db: Database; keyring: Keyring }): T
   return {
     get(tenantId, stamp) {
       const known = kept.get(tenantId);
-      // Read after the stamp was taken, so it is at least as new; if it is newer, the next stamp differs and it is read again.
+      // The vault is read after the stamp, so it is at least as new. If it is newer, the next stamp differs, and the
+      // vault is read again.
       const entry = known?.stamp === stamp ? known : { stamp, vault: loadVault(input, tenantId) };
       kept.set(tenantId, entry);
       if (entry !== known) entry.vault.catch(() => kept.delete(tenantId));
@@ -96,7 +97,7 @@ function masksOfVariable(key: string, text: string): string[] {
   return typeof node === 'string' ? [] : secretsIn(node);
 }
 
-/** An extra that is no JSON object may be a bare key. */
+/** An extra that is not a JSON object may be a bare key, so all of it is masked. */
 function masksOfExtra(extra: string): string[] {
   if (extra === '') return [];
   const node = readJson(extra);

@@ -1,8 +1,8 @@
-/** The keyring as the resources use it: sealing by column, and reading that survives a value no key opens any more. */
+/** The keyring as the API resources use it: sealing by column, and reading that tolerates a value that no key opens. */
 import { UnsealError } from './keyring.ts';
 import type { Keyring, Binding } from './keyring.ts';
 
-/** A stored value. `unreadable` was sealed with a key that is not configured, or is damaged; it can still be kept. */
+/** A stored value. `unreadable` means that its key is not configured, or that it is damaged. It can still be kept. */
 export type Opened = { kind: 'none' } | { kind: 'text'; text: string } | { kind: 'unreadable' };
 
 export type Vault = {
@@ -13,13 +13,13 @@ export type Vault = {
 
 type Log = { warn(details: object, message: string): void };
 
-/** Beyond this many broken values one more line tells nothing new, and remembering them all would cost memory. */
+/** Beyond this many broken values, another log line adds no information, and remembering them would cost memory. */
 const MAX_REPORTED = 1_000;
 
 export function createVault({ keyring, log }: { keyring: Keyring; log: Log }): Vault {
   const reported = new Set<string>();
 
-  /** Once per value: lists are read over and over, by people who can do nothing about it. */
+  /** Logs each value once, because readers of lists would repeat the line and cannot act on it. */
   const report = (error: UnsealError, binding: Binding): void => {
     const name = JSON.stringify(binding);
     if (reported.has(name) || reported.size >= MAX_REPORTED) return;
@@ -43,7 +43,9 @@ export function createVault({ keyring, log }: { keyring: Keyring; log: Log }): V
   };
 }
 
-/** Where the secrets of a connection and of a variable live. Part of what is authenticated: never change these. */
+/**
+ * The bindings of connection and variable secrets. They are authenticated with the values, so they must never change.
+ */
 export const connectionBinding = (tenantId: string, connectionId: string, column: 'password' | 'extra'): Binding => ({
   tenantId,
   table: 'connections',
@@ -51,7 +53,7 @@ export const connectionBinding = (tenantId: string, connectionId: string, column
   column,
 });
 
-/** Arguments of a trigger belong to the attempt that made it. */
+/** The binding of a trigger's arguments, which belong to the attempt that made it. */
 export const triggerBinding = (tenantId: string, attemptId: string, column: 'kwargs' | 'next_kwargs'): Binding => ({
   tenantId,
   table: 'triggers',

@@ -15,7 +15,7 @@ import { LOGS_KEYS, SECRETS_KEYS } from '../keys-storage.ts';
 
 export interface ReferenceSection {
   readonly title: string;
-  /** What a reader has to know about the section as a whole. */
+  /** What a reader must know about the whole section. */
   readonly intro?: string;
   readonly keys: readonly ConfigKey[];
 }

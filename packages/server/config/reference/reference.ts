@@ -1,4 +1,4 @@
-// docs/configuration.md, generated: `npm run docs` writes it, `npm run docs:check` fails when it is stale.
+// Renders docs/configuration.md. `npm run docs` writes it, and `npm run docs:check` fails when it is stale.
 
 import type { KeyDefinition } from '../key-definition.ts';
 import { definitionOf, variableOf } from '../keys.ts';
