@@ -1,13 +1,13 @@
 /**
  * One attempt, from its order to the acknowledgement of its outcome.
  *
- *   order ──▶ Start asked for  ─┬─▶ started: the job goes to the process ──▶ result, or the process ends ──▶ Finish ──▶ over
+ *   order ──▶ Start requested  ─┬─▶ started: the job goes to the process ──▶ result, or the process ends ──▶ Finish ──▶ over
  *         └─▶ process forked   ─┘   stop: the process is ended, unused ───────────────────────────────────────────────▶ over
  *
- * An attempt that comes with the answer to another's Finish has been started there, and asks for nothing.
+ * An attempt that comes with the answer to another's Finish is started already and requests no Start.
  *
- * Both go on side by side: the process is there by the time the control plane has agreed. A process that ends without a
- * result is an outcome too, as is one that cannot be made at all.
+ * The request and the fork run in parallel, so the process exists when the control plane answers. A process that ends
+ * without a result is an outcome too, as is one that cannot be created.
  */
 import { constants } from 'node:os';
 import { status } from '@grpc/grpc-js';
@@ -38,26 +38,26 @@ import type { TaskSockets } from './task-sockets.ts';
 
 export type AttemptInput = {
   assignment: Assignment;
-  /** When it was started already; `askedAt`: when the call was made whose answer said so. */
+  /** Given when it was started already. `askedAt`: when the call was made whose answer contained the attempt. */
   started?: { start: ReceivedStart; askedAt: number };
-  /** The credential of a worker that would go on with another attempt; empty when it would not. */
+  /** The credential of a worker that would continue with another attempt; empty when it would not. */
   workerToken: () => string;
   /** Why the worker takes no more attempts; empty while it does. */
   drainReason: () => string;
-  /** Told what this one leaves behind, as soon as that is known. */
+  /** Called with what this attempt leaves behind, as soon as that is known. */
   onUnclean: (reason: string, server: ForkServer) => void;
-  /** What the worker was given to go on with. */
+  /** Called with the next attempt that the worker was handed. */
   onNext: (next: ReceivedNextAttempt, given: { askedAt: number }) => void;
   controlPlane: ControlPlane;
   version: (token: () => string) => Promise<ReceivedVersion>;
-  /** Tells the control plane once per version which packages its environment has. */
+  /** Reports to the control plane, once per version, which packages its environment has. */
   reportProviders: (token: () => string) => void;
   servers: ForkServers;
   sockets: TaskSockets;
-  /** As whom its process runs; undefined: as ourselves. */
+  /** The user that runs its process. Undefined: the user of the agent. */
   user: TaskUser | undefined;
   hostname: string;
-  /** What no task of this agent may show. */
+  /** Texts that no task of this agent may show. */
   hidden: readonly string[];
   wasOutOfMemory: () => boolean;
   /** Aborted when nothing can be reported any more. */
@@ -69,30 +69,30 @@ export type RunningAttempt = {
   readonly attemptId: string;
   token(): string;
   renew(token: string): void;
-  /** Started, and its outcome not yet acknowledged. */
+  /** True when it has started and its outcome is not acknowledged yet. */
   needsHeartbeat(): boolean;
-  /** Its outcome is being reported, or was, and its process may not be gone yet. */
+  /** True while its outcome is being reported, or afterwards. Its process may still exist. */
   isEnding(): boolean;
-  /** Of its process; undefined until there is one. */
+  /** The id of its process; undefined until there is one. */
   pid(): number | undefined;
   cancel(reason: string): void;
-  /** Its worker takes no more attempts. */
+  /** Called when its worker takes no more attempts. */
   leave(): void;
-  /** An answer that its lease goes on. */
+  /** Notes an answer that renews its lease. */
   renewLease(askedAt: number, ms: number): void;
-  /** Ends the task when another could begin to run it soon. */
+  /** Ends the task before another worker could start to run it. */
   endWithLease(): void;
   readonly over: Promise<void>;
 };
 
 type Job = { kind?: string; spec?: { execution_timeout?: number | null }; masks?: string[] };
 
-/** Asked of us, not of the control plane: to hide what the task has fetched elsewhere. */
+/** A method of the agent, not of the control plane: masks secrets that the task has fetched elsewhere. */
 const OWN_METHOD = 'add_masks';
 const GRACE_MS = 5_000;
-/** The task ends itself at its execution_timeout; this much later it is ended. */
+/** The task ends itself at its execution_timeout. After this additional time the agent ends it. */
 const TIMEOUT_SLACK_MS = 5_000;
-/** About a minute and a half of trying, with the pauses between. */
+/** About a minute and a half of tries, with the pauses between them. */
 const MAX_SERVER_ERRORS = 20;
 const NOT_ACCEPTED = new Set<status>([status.INVALID_ARGUMENT, status.INTERNAL, status.UNKNOWN, status.OUT_OF_RANGE]);
 
@@ -154,13 +154,13 @@ class Attempt {
   async run(): Promise<void> {
     try {
       const launching = this.#launch();
-      launching.catch(() => {}); // looked at below, when the attempt has started
+      launching.catch(() => {}); // awaited below, when the attempt has started
       const job = await this.#start();
       if (job !== undefined) await this.#runJob(job, launching);
       else (await launching.catch(() => undefined))?.stop();
       await this.#process?.exited;
     } catch (error) {
-      // Aborted, or refused for good: nobody takes a report. What runs must not go on.
+      // Aborted, or refused for good: no control plane takes a report, and the process must end.
       this.#process?.stop();
       await this.#process?.exited;
       if (!(error instanceof Refusal) && !this.#input.signal.aborted) throw error;
@@ -177,7 +177,7 @@ class Attempt {
     this.#process?.stop();
   }
 
-  /** Tasks run to their ends; a triggerer would wait for ever, and another worker can go on with what it waits for. */
+  /** Tasks run to their ends. A triggerer would wait forever, and another worker can continue with its triggers. */
   leave(): void {
     this.#isLeaving = true;
     if (this.#isTriggerer) this.cancel('the agent leaves');
@@ -189,13 +189,13 @@ class Attempt {
     this.#process?.kill();
   }
 
-  /** The job, or undefined when the attempt must not run. */
+  /** Returns the job, or undefined when the attempt must not run. */
   async #start(): Promise<string | undefined> {
     const { controlPlane, hostname, signal, started } = this.#input;
     if (started) return this.#begin(started.start, started.askedAt);
     let askedAt = 0;
     const token = (): string => {
-      askedAt = performance.now(); // asked for each attempt at the call
+      askedAt = performance.now(); // called for each try of the call
       return this.token;
     };
     const request = { hostname, pid: 0 };
@@ -231,7 +231,7 @@ class Attempt {
       if (unclean !== undefined && !this.#isUnclean) this.#log.note(unclean, 'warning');
       release();
     });
-    await process.connected.catch(() => {}); // `exited` has how it ended
+    await process.connected.catch(() => {}); // `exited` reports how it ended
     return process;
   }
 
@@ -240,15 +240,15 @@ class Attempt {
     this.#isTriggerer = kind === 'triggerer';
     if (this.#isLeaving) this.leave();
     this.#masks.add(masks);
-    this.#executionTimeout = spec?.execution_timeout || null; // none, or zero: no limit
+    this.#executionTimeout = spec?.execution_timeout || null; // absent or zero means no limit
     const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
     const watch = this.#watchTimeout(launched);
-    // The only process that gets the secrets of the attempt: the fork server never does.
+    // Only this process gets the secrets of the attempt, never the fork server.
     if (this.#cancelled === undefined) launched.send(`{"type":"job",${job.slice(1)}`);
     else launched.stop();
-    this.#input.reportProviders(() => this.token); // the task goes first
+    this.#input.reportProviders(() => this.token); // after the job, so that it does not delay the task
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
     if (exit) await this.#endStrayProcesses();
@@ -256,7 +256,10 @@ class Attempt {
     await this.#awaitExit(launched);
   }
 
-  /** Of a process that ended without a result. Its server ends what it knows of; what slipped away is known by its mark. */
+  /**
+   * For a process that ended without a result. Its server ends the descendants that it knows. A mark in the environment
+   * identifies the others.
+   */
   async #endStrayProcesses(): Promise<void> {
     const { assignment, user } = this.#input;
     const left = await endMarkedProcesses(ATTEMPT_VARIABLE, assignment.attempt_id, user);
@@ -289,7 +292,9 @@ class Attempt {
     return { state: 'failed', failure };
   }
 
-  /** The outcome is reported as soon as it is known; the process may take a moment longer to end, and to write its last line. */
+  /**
+   * Reports the outcome as soon as it is known. The process may need a moment longer to end and to write its last line.
+   */
   async #deliver(outcome: Outcome): Promise<void> {
     this.isEnding = true;
     const seen = { endedAt: nowIso(), pid: this.pid };
@@ -297,7 +302,7 @@ class Attempt {
       await this.#finish({ ...outcome, ...seen }, MAX_SERVER_ERRORS);
     } catch (error) {
       if (!(error instanceof Refusal) || !NOT_ACCEPTED.has(error.code)) throw error;
-      // Something in it cannot be taken. That the task is over can be, and must be.
+      // The outcome contains something that is refused. The end of the task must still be reported.
       this.#log.note(`the outcome of the task was not accepted: ${error.message}`, 'error');
       await this.#finish(
         { ...failed('exception', `its outcome was not accepted: ${error.message}`), ...seen },
@@ -322,7 +327,7 @@ class Attempt {
       askedAt = performance.now();
       return this.token;
     };
-    // The same when it is repeated: an answer that was lost may have handed over an attempt.
+    // A repeated Finish is equal to the first, because a lost answer may have handed over an attempt.
     const options = { token, signal, maxServerErrors };
     const reply = await controlPlane.callUntilAnswered('Finish', { ...request, worker_token: workerToken() }, options);
     const { next } = reply;
@@ -361,11 +366,12 @@ class Attempt {
     this.#onLastWords(message);
     const { failure } = this.#result;
     if (failure?.text !== undefined) failure.text = this.#masks.apply(failure.text);
-    // What programs printed before the result is in their sockets already: one more turn of the loop reads it.
+    // The output that programs printed before the result is in their sockets already. One more turn of the loop reads
+    // it.
     setImmediate(() => setImmediate(() => this.#resulted.resolve()));
   }
 
-  /** Beside the result: what it knows of what it leaves behind, and what it had to load for itself. */
+  /** Sent with the result: what the process leaves behind, and which modules it had to load. */
   #onLastWords({ unclean, late }: TaskMessage): void {
     const server = this.#server;
     if (typeof unclean === 'string' && server) {
@@ -403,7 +409,7 @@ function textsOf(params: string): string[] {
   return Array.isArray(values) ? values.filter((value) => typeof value === 'string') : [];
 }
 
-/** Written to the log as well: the author reads it there. */
+/** The failure also goes to the log, where the author reads it. */
 function outcomeOfLaunch(
   error: unknown,
   { wasOutOfMemory }: Pick<AttemptInput, 'wasOutOfMemory'>,
@@ -436,7 +442,7 @@ type TaskMessage = ResultMessage & {
 function parse(line: string): TaskMessage | undefined {
   try {
     const value = JSON.parse(line) as TaskMessage | null;
-    // What a result carries is kept, so its numbers keep their digits; the many log lines are only passed on.
+    // A result is stored, so its numbers must keep their digits. The many log lines are only passed on.
     if (value?.type === 'result') return parseExact(line) as TaskMessage;
     return typeof value === 'object' && value !== null ? value : undefined;
   } catch {

@@ -1,6 +1,7 @@
 /**
- * Whose an environment is while it is built: installing a package may run its code, so that is done as the user tasks run
- * as. When it is whole it is taken from that user, who may read it then and no longer change it.
+ * The owner of an environment while it is built. Installing a package may run its code, so the user that runs tasks
+ * installs it. When the environment is complete, the agent takes it over: that user may read it then, but no longer
+ * change it.
  */
 import {
   chmodSync,
@@ -19,15 +20,15 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A folder that is the user's own. */
+/** Creates a folder that belongs to the user. */
 export function makeFolderFor({ uid, gid }: TaskUser, folder: string): void {
   mkdirSync(folder, { mode: 0o700 });
   chownSync(folder, uid, gid);
 }
 
 /**
- * Everybody may read it then, as the packages of the machine. From the top down: by the time a folder is read nobody else can
- * put anything into it, so that no link leads us elsewhere.
+ * Makes a tree readable for everyone, like the packages of the machine. Works from the top down: when a folder is read,
+ * no other user can add to it, so no link leads elsewhere.
  */
 export function takeOver(path: string): void {
   lchownSync(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
@@ -39,13 +40,16 @@ export function takeOver(path: string): void {
   if (isFolder) for (const name of readdirSync(path)) takeOver(join(path, name));
 }
 
-/** What the user may still be changing is taken first: what is removed must be what was looked at. */
+/** Takes the folder over first, because the user may still change it. What is removed must be what was checked. */
 export function removeFolderOf(user: TaskUser | undefined, folder: string): void {
   if (user && existsSync(folder)) takeOver(folder);
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** Where packages come from is what whoever started us has set for pip, whose file the other user may not be able to read. */
+/**
+ * Returns the pip configuration of the user that started the agent, because the user of tasks may not be able to read
+ * that file.
+ */
 export function pipConfiguration(env: Environment, user: TaskUser, folder: string): Environment {
   if (env['PIP_CONFIG_FILE'] !== undefined) return {};
   const home = env['HOME'] || homedir();

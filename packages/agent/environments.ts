@@ -1,13 +1,14 @@
 /**
- * Python environments of tasks, and of compiling. A DAG without dependencies runs in the base environment; one that has them
- * (`dependencies` and `connectors` of svc.yaml, requirements of a repository) gets a virtual environment of its own, kept by
- * the content of the list, so that all versions and DAGs with the same list share it. Packages are installed by uv when it is
- * on the PATH, else by pip (python/svc_runtime/install_packages.py), and never Airflow itself.
+ * Python environments for tasks and for compiling. A DAG without dependencies runs in the base environment. A DAG with
+ * dependencies (`dependencies` and `connectors` of svc.yaml, requirements of a repository) gets a virtual environment.
+ * Its key is the content of the list, so all versions and DAGs with the same list share it. uv installs the packages if
+ * it is on the PATH, else pip does (python/svc_runtime/install_packages.py). Airflow itself is never installed.
  *
- * In an image that was built for the DAG they are installed already (SVC_DEPENDENCIES=installed, set by the control plane).
+ * In an image that was built for the DAG they are installed already (SVC_DEPENDENCIES=installed, set by the control
+ * plane).
  *
- * It is built beside its final place and renamed into it: whoever finds one finds a whole one. Whatever its packages may run
- * code in is run as the user tasks run as.
+ * An environment is built next to its final place and then renamed, so an existing one is always complete. All steps
+ * that may run code of packages run as the user of tasks.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,13 +24,15 @@ import { withProviderCompanions } from './provider-companions.ts';
 import { asUser, taskEnvironment } from './settings.ts';
 
 export type PythonEnvironments = {
-  /** The interpreter for the given packages. Rejects with an `EnvironmentFailure`. */
+  /** Returns the interpreter for the packages. Rejects with an `EnvironmentFailure`. */
   get(dependencies: readonly string[]): Promise<string>;
-  /** Provider packages in it, as Airflow knows them: by their entry point, or by its own names. By their own metadata. */
+  /**
+   * Returns the provider packages in it, as Airflow identifies them: by their entry point, or by Airflow's own names.
+   */
   providers(dependencies: readonly string[]): Promise<ReportedProvider[]>;
 };
 
-/** What the author can read in the task's log. */
+/** An error that the author can read in the task's log. */
 export class EnvironmentFailure extends Error {
   readonly output: string;
 
@@ -40,7 +43,7 @@ export class EnvironmentFailure extends Error {
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
-/** As the user of tasks. */
+/** Runs Python as the user of tasks. */
 type RunPython = (
   command: string,
   args: readonly string[],
@@ -50,11 +53,11 @@ type RunPython = (
 
 const STAMP = 'complete.json';
 const INSTALLER = join(import.meta.dirname, '..', '..', 'python', 'svc_runtime', 'install_packages.py');
-/** Part of the key: what an earlier release made may be made of something else. */
+/** Part of the key, because an earlier release may have built environments differently. */
 const FORMAT = 4;
 const NAMED_PACKAGES = 5;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
-/** The packages every task needs come from the base environment; the project's own stand before them. */
+/** The packages that every task needs come from the base environment. The project's own come before them. */
 const ADD_BASE = `
 import os, sys, sysconfig
 with open(os.path.join(sysconfig.get_path("purelib"), "svc-base.pth"), "w") as file:
@@ -63,10 +66,10 @@ with open(os.path.join(sysconfig.get_path("purelib"), "svc-base.pth"), "w") as f
 
 export function createPythonEnvironments(input: {
   env: Environment;
-  /** As whom tasks run; without one, as ourselves. */
+  /** The user that runs tasks. Without one it is the user of the agent. */
   user?: TaskUser | undefined;
   say: (text: string) => void;
-  /** How far the installer is; of no interest afterwards. */
+  /** Called with the progress of the installer. It has no meaning after the installation. */
   onProgress?: (text: string) => void;
 }): PythonEnvironments {
   const { env, user, say, onProgress = () => {} } = input;
@@ -113,7 +116,7 @@ export function createPythonEnvironments(input: {
   };
 }
 
-/** Noted when the environment was made: a task of a millisecond is over before Python could be asked. */
+/** Uses the list that was stored with the environment: a short task ends before Python could be asked. */
 async function providersOf(python: string, run: RunPython): Promise<ReportedProvider[]> {
   const noted = notedIn(join(dirname(python), '..', STAMP));
   if (noted) return noted;
@@ -122,7 +125,7 @@ async function providersOf(python: string, run: RunPython): Promise<ReportedProv
   return JSON.parse(result.output) as ReportedProvider[];
 }
 
-/** The base environment has no such note, nor have those that an earlier release made. */
+/** The base environment has no such list, and neither do those of earlier releases. */
 function notedIn(stamp: string): ReportedProvider[] | undefined {
   try {
     return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: ReportedProvider[] }).providers;
@@ -142,7 +145,7 @@ type Build = {
   onProgress: (text: string) => void;
 };
 
-/** Code of packages that are built runs with it: nothing of the control plane's. */
+/** Removes the control plane's own variables, because code of packages runs while they are built. */
 function withoutPrivate(env: Environment): Environment {
   const kept = taskEnvironment(env);
   const names = [...Object.keys(process.env), ...Object.keys(env)];
@@ -180,7 +183,7 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
       more = pipConfiguration(env, user, settings);
     }
     const own = join(draft, 'bin', 'python');
-    // Giving each environment an installer of its own takes longer than installing most packages: the base's is used.
+    // Installing pip into each environment takes longer than installing most packages, so the base's pip is used.
     const sharesPip = (await run(python, ['-c', HAS_PIP])).code === 0;
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
     const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
@@ -210,7 +213,7 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
   }
 }
 
-/** On the PATH, and for the user who is to run it. */
+/** Returns the uv on the PATH, if the user of tasks can run it. */
 async function usableUv(env: Environment, run: RunPython): Promise<string | undefined> {
   const places = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
   const found = places.map((folder) => join(folder, 'uv')).find((path) => existsSync(path));
@@ -239,7 +242,7 @@ function shortList(dependencies: readonly string[]): string {
   return packages.slice(0, NAMED_PACKAGES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Somebody else's whole one may be there by now, and is as good as ours; a broken one makes room. */
+/** Another process may have put a complete environment there, which is as good. A broken one is removed. */
 function moveIntoPlace(draft: string, target: string): void {
   if (existsSync(target) && !existsSync(join(target, STAMP))) rmSync(target, { recursive: true, force: true });
   try {

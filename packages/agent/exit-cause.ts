@@ -1,4 +1,4 @@
-/** Why a task process ended without a result, as far as it can be seen from outside. */
+/** Why a task process ended without a result, as far as the agent can see. */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import type { Failure } from './outcome.ts';
@@ -6,15 +6,15 @@ import type { Failure } from './outcome.ts';
 export type ProcessExit = {
   status: number | null;
   signal: number | null;
-  /** Of the server process, when it could not even start the task's. */
+  /** The error of the server process when it could not start the task's process. */
   error?: string | undefined;
-  /** What it left behind, in words, when whoever comes after it should not be run beside that. */
+  /** What it left behind, as a sentence, when the next attempt must not run next to that. */
   unclean?: string | undefined;
 };
 
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
 
-/** Pure, but for what is asked about memory. */
+/** Pure, except for the check of memory. */
 export function failureOfExit(exit: ProcessExit, wasOutOfMemory: () => boolean): Failure {
   if (exit.error !== undefined) return { cause: 'process_exited', text: `it could not be started: ${exit.error}` };
   if (exit.signal === null) {
@@ -27,13 +27,13 @@ export function failureOfExit(exit: ProcessExit, wasOutOfMemory: () => boolean):
   return { cause: 'process_killed', text: `the task process was killed by ${name}` };
 }
 
-/** Counters of processes that the kernel killed for want of memory: of our control group, and of the machine. */
+/** Counters of processes that the kernel killed for lack of memory: of our control group, and of the machine. */
 const COUNTERS = [
   { path: '/sys/fs/cgroup/memory.events', line: /^oom_kill (\d+)$/m },
   { path: '/proc/vmstat', line: /^oom_kill (\d+)$/m },
 ];
 
-/** True when the kernel has killed for want of memory since it was last asked. */
+/** Returns a function that is true when the kernel has killed a process for lack of memory since the last call. */
 export function createMemoryWatch(): () => boolean {
   let last = countKills();
   return () => {
@@ -49,7 +49,7 @@ function countKills(): number {
     try {
       return sum + Number(line.exec(readFileSync(path, 'utf8'))?.[1] ?? 0);
     } catch {
-      return sum; // not on every system
+      return sum; // some systems lack it
     }
   }, 0);
 }

@@ -1,7 +1,8 @@
 /**
- * Python and Node take about as long to start, so for one attempt they start side by side: Python before anything else of the
- * agent is loaded, in an image even before the agent's own program (deploy/agent-bundle/start.cjs), which has it as a file of
- * its own for that: keep what it imports small. Only where nothing has to be found out first, as in an image.
+ * Python and Node take about as long to start, so for one attempt they start in parallel. Python starts before anything
+ * else of the agent is loaded. In an image it starts even before the agent's own program: deploy/agent-bundle/start.cjs
+ * includes this file, so its imports must stay small. This is done only when the interpreter is known in advance, as in
+ * an image.
  */
 import { TASK_USER_VARIABLE } from '@svc/proto/task-user.ts';
 import { spawnServer } from './server-process.ts';
@@ -10,11 +11,11 @@ import { pythonProcessEnvironment } from './settings.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Where start.cjs leaves it for us. */
+/** The place where start.cjs leaves the process. */
 const STARTED = Symbol.for('svc-agent: Python, started before the agent was loaded');
 const place = globalThis as { [STARTED]?: ServerProcess | undefined };
 
-/** To be called in the turn in which the process was begun: what becomes of it must not go unheard. */
+/** Call `takeFirstProcess` in the same turn, so that no event of the process is missed. */
 export function startFirstProcess(env: Environment): void {
   const python = env['SVC_PYTHON'];
   const isMarked = env['SVC_WORKER'] || env[TASK_USER_VARIABLE];

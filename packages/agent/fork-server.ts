@@ -1,9 +1,10 @@
 /**
- * One Python server process (python/svc_runtime/run_server): it has a DAG version loaded and forks a process per attempt.
+ * One Python server process (python/svc_runtime/run_server). It has a DAG version loaded and forks a process per
+ * attempt.
  *
  *   spawned ──load──▶ ready | failed ──▶ fork, kill, exits … ──▶ ended
  *
- * When it ends by itself, so do the attempts it has forked: the kernel kills them, and they are reported as killed.
+ * When it ends unexpectedly, the kernel kills the attempts that it has forked, and they are reported as killed.
  */
 import { createInterface } from 'node:readline';
 import { FORK_SERVER_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
@@ -22,15 +23,15 @@ export type LoadRequest = {
   env: Record<string, string>;
 } & Isolation;
 
-/** How the attempts of a server are kept from each other; what is not set is left to the operating system. */
+/** How the attempts of a server are isolated from each other. The operating system decides what is not set here. */
 export type Isolation = {
-  /** Folder for homes, temporary and working folders of attempts. With it, attempts are kept apart. */
+  /** The folder for homes, temporary and working folders of attempts. With it, attempts are isolated. */
   places?: string;
-  /** The control plane has started the worker on its own machine, where people edit their projects. */
+  /** True when the control plane has started the worker on its own machine, where people edit their projects. */
   is_local?: boolean;
-  /** Nobody else has shared memory on this machine. */
+  /** True when no other program has shared memory on this machine. */
   owns_machine?: boolean;
-  /** Bytes by which the server may grow after the version was loaded; 0: any. */
+  /** How many bytes the server may grow after the version was loaded; 0: no limit. */
   max_growth?: number;
 };
 
@@ -44,27 +45,30 @@ export type ForkListener = {
 
 export type ForkServer = {
   readonly python: string;
-  /** Once, before anything is forked. */
+  /** Called once, before the first fork. */
   load(request: LoadRequest): void;
-  /** Rejects with a `LoadFailure` when the file cannot be loaded, or the process ends before it is. */
+  /** Rejects with a `LoadFailure` when the file cannot be loaded, or the process ends before that. */
   readonly ready: Promise<void>;
   readonly running: number;
-  /** Returns the spare process that it takes for this attempt, when there is one. It may be given its job after `ordered`. */
+  /**
+   * Forks a process for the attempt. Returns the spare process that the attempt takes, if there is one. Its job may be
+   * sent after `ordered`.
+   */
   fork(attempt: { attemptId: string; key: string }, listener: ForkListener): Taken | undefined;
   kill(attemptId: string, signal: number): void;
-  /** Modules that an attempt had to load for itself: where it is worthwhile they are loaded here, for all that follow. */
+  /** Receives modules that an attempt had to load. The server loads them for later attempts if that is worthwhile. */
   loadLate(names: readonly string[]): void;
-  /** Called with what an attempt left behind. */
+  /** The listener gets what an attempt left behind. */
   onUnclean(listener: (reason: string) => void): void;
-  /** Ends it, and what it runs. */
+  /** Ends the server and its attempts. */
   close(): void;
-  /** Resolves when it is gone, with all it left behind. */
+  /** Resolves when it is gone, with everything that it left behind. */
   readonly ended: Promise<void>;
 };
 
 export class LoadFailure extends Error {
   readonly traceback: string;
-  /** When it was not the file that failed: somebody has killed the process meanwhile. */
+  /** Set when the file was not the cause: a signal has killed the process during the load. */
   readonly killedBy: NodeJS.Signals | undefined;
 
   constructor(message: string, traceback: string, killedBy?: NodeJS.Signals) {
@@ -89,23 +93,26 @@ type ServerEvent =
       unclean?: string;
     };
 
-/** Of the end of its standard error; what a DAG file prints while it is loaded is among it. */
+/** How much of the end of its standard error is kept. This includes what a DAG file prints while it is loaded. */
 const KEPT_CHARACTERS = 8_000;
-/** It ends what it runs, which takes a moment; a DAG file that is being loaded may never let it. */
+/** It ends its attempts, which takes a moment. A DAG file that is being loaded may keep it from doing so. */
 const CLOSE_MS = 5_000;
-/** Of a module that attempts had to load: what it hears twice it loads, or never will. */
+/** How often the server is told about a late module. After the second time it loads the module or never will. */
 const TOLD_TIMES = 2;
-/** Ten times what a large provider loads. What says more is no list of modules. */
+/** Ten times what a large provider loads. A longer list cannot be a list of modules. */
 const TOLD_NAMES = 5_000;
 const LONGEST_NAME = 200;
 const KILLED: ProcessExit = { status: null, signal: 9 };
 
-type Companions = { user?: ServerProcessInput['user']; /** Without, none is kept ready. */ spares?: SpareProcesses };
+type Companions = {
+  user?: ServerProcessInput['user'];
+  /** Without `spares`, no process is kept ready. */ spares?: SpareProcesses;
+};
 
 export const startForkServer = (input: ServerProcessInput, spares?: SpareProcesses): ForkServer =>
   talkTo(spawnServer(input), { user: input.user, ...(spares && { spares }) });
 
-/** Of a process that was spawned in this turn. */
+/** Takes a process that was spawned in this turn. */
 export function talkTo({ python, child, marker }: ServerProcess, { user, spares }: Companions = {}): ForkServer {
   const attempts = new Map<string, ForkListener>();
   const lateNames = new Map<string, number>();
@@ -115,12 +122,12 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
   let isReady = false;
   let isGone = false;
   const { promise: ready, resolve: loaded, reject: notLoaded } = Promise.withResolvers<void>();
-  ready.catch(() => {}); // whoever forks awaits it
+  ready.catch(() => {}); // the code that forks awaits it
   const { promise: ended, resolve: gone } = Promise.withResolvers<void>();
 
   const send = (command: object, onSent?: () => void): void =>
     void child.stdin.write(`${JSON.stringify(command)}\n`, onSent);
-  /** Only while nothing waits to be written: the order must be there before the job, which goes another way. */
+  /** Takes it only while no write is pending: the order must arrive before the job, which uses another connection. */
   const takeSpare = (): SpareProcess | undefined => (child.stdin.writableLength === 0 ? spares?.take() : undefined);
 
   function handle(event: ServerEvent): void {
@@ -146,7 +153,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
     }
   }
 
-  /** Programs that tasks had started may still be running: an attempt is over when nothing of it is left. */
+  /** Ends programs that tasks had started, because an attempt is over when none of its processes is left. */
   async function end(how: string, signal?: NodeJS.Signals): Promise<void> {
     isGone = true;
     spares?.drop();
@@ -164,7 +171,7 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
   createInterface({ input: child.stdout }).on('line', (line) => {
     const event = parse(line);
     if (event) handle(event);
-    else child.kill('SIGKILL'); // not our protocol any more: nothing it sends can be trusted
+    else child.kill('SIGKILL'); // the protocol is broken, so nothing that it sends can be trusted
   });
   child.stdin.on('error', () => {}); // its end is noticed anyway
   child.once('error', (error) => void end(error.message));

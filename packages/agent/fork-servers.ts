@@ -1,6 +1,7 @@
 /**
- * The Python server processes of this worker: one per DAG version and environment, started when an attempt needs it, kept
- * while it is used. Those idle for long, and the longest idle when there are too many, are ended.
+ * The Python server processes of this worker: one per DAG version and environment, started when an attempt needs it,
+ * and kept while it is used. Servers that were idle for long are ended. If there are too many, the longest idle one is
+ * ended.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -20,22 +21,22 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export type LoadedServer = {
   server: ForkServer;
-  /** Lines for the log of each attempt: a module of the project is not what it was when the version was made. */
+  /** Lines for the log of each attempt: a module of the project differs from the one at the time of the version. */
   notes: readonly string[];
 };
 
-/** To be called once by whoever got a server, when its process is over. */
+/** Call it once for each server that `get` returned, when the attempt's process is over. */
 export type Release = () => void;
 
 export type ForkServers = {
-  /** Ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
+  /** Returns a server that is ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
   get(version: ReceivedVersion): Promise<LoadedServer & { release: Release }>;
-  /** Nothing is forked from it any more; it ends with the last attempt it runs. */
+  /** Stops forks from this server. It ends with its last attempt. */
   retire(server: ForkServer): void;
   close(): Promise<void>;
 };
 
-/** A lean one takes some 30 MB. */
+/** A lean server takes about 30 MB. */
 const MAX_IDLE = 8;
 const MAX_IDLE_MS = 10 * 60_000;
 const SWEEP_MS = 30_000;
@@ -55,15 +56,18 @@ export function createForkServers(input: {
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
   user?: TaskUser | undefined;
-  /** There will be one attempt. */
+  /** True when there will be only one attempt. */
   isForOne?: boolean | undefined;
-  /** It shares no disk with the control plane: what is not in the version has to be here. */
+  /**
+   * True when it shares no disk with the control plane. Everything that is not in the version must then be on this
+   * host.
+   */
   isRemote?: boolean | undefined;
-  /** Started already, for whichever version comes first. */
+  /** A server that is started already, for the first version. */
   first?: ForkServer | undefined;
-  /** For the next server. */
+  /** Provides the isolation of each server. */
   isolation?: { next(): Isolation; ended(isolation: Isolation): void };
-  /** Told what attempts leave behind, and in which server. */
+  /** Called with what attempts leave behind, and in which server. */
   onUnclean?: (reason: string, server: ForkServer) => void;
 }): ForkServers {
   const { environments, sockets, marks, user, isForOne, isolation } = input;
@@ -72,7 +76,7 @@ export function createForkServers(input: {
   const retired = new Set<ForkServer>();
   const processEnv = { ...pythonProcessEnvironment(input.env, user), ...marks };
 
-  /** Unless the version wants another interpreter. */
+  /** Returns the first server, unless the version needs another interpreter. */
   function takeFirst(python: string): ForkServer | undefined {
     const server = first;
     first = undefined;
@@ -123,7 +127,7 @@ export function createForkServers(input: {
     const entry: Entry = { loading, server: undefined, users: 0, usedAt: Date.now() };
     entries.set(key, entry);
     entry.loading.catch(() => {
-      // The next attempt tries anew: what was missing may be there by then.
+      // The next attempt tries again, because what was missing may exist by then.
       if (entries.get(key) === entry) entries.delete(key);
       entry.server?.close();
     });
@@ -179,7 +183,7 @@ export function createForkServers(input: {
   };
 }
 
-/** In an image that was built for it, the repository is the working directory, whatever it was where it was compiled. */
+/** In an image that was built for it, the repository is the working directory, wherever it was compiled. */
 function folderOf({ dags_folder: folder, bundle }: ReceivedVersion, env: Environment): string {
   const isElsewhere = bundle !== null && (env['SVC_DEPENDENCIES'] === 'installed' || !existsSync(folder));
   return isElsewhere ? process.cwd() : folder || process.cwd();
@@ -187,7 +191,7 @@ function folderOf({ dags_folder: folder, bundle }: ReceivedVersion, env: Environ
 
 const locationOf = (folder: string, path: string): string => (isAbsolute(path) ? path : join(folder, path));
 
-/** Python would say only that there is no such module. */
+/** Refuses the version with a clear message, because Python would only say that there is no such module. */
 function refuseMissingModules(folder: string, { modules }: ReceivedVersion): void {
   const missing = modules.filter(({ path }) => !existsSync(locationOf(folder, path)));
   if (missing.length === 0) return;
@@ -198,7 +202,7 @@ function refuseMissingModules(folder: string, { modules }: ReceivedVersion): voi
   );
 }
 
-/** The version holds the DAG file itself; modules beside it are taken as they are on disk now. */
+/** The version contains the DAG file itself. Modules next to it are read from the disk as they are now. */
 async function changedModules(folder: string, version: ReceivedVersion): Promise<string[]> {
   const notes = await Promise.all(
     version.modules.map(async ({ name, path, sha256 }) => {

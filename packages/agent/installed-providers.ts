@@ -1,8 +1,11 @@
 /**
- * Provider packages in a Python environment, by their own metadata: as Airflow knows them, by their entry point or by its own
- * names. With the connection types they declare, for the form that edits connections.
+ * Lists the provider packages in a Python environment, as Airflow identifies them: by their entry point, or by
+ * Airflow's own names. The list includes the connection types that they declare, for the form that edits connections.
  */
-/** Run by the environment's own interpreter. The metadata is a file without imports: nothing else of the provider is loaded. */
+/**
+ * The environment's own interpreter runs it. The metadata is a file without imports, so no other code of a provider is
+ * loaded.
+ */
 export const LIST_PROVIDERS = `
 import importlib.metadata, json, re, runpy
 GROUP = "apache_airflow_provider"

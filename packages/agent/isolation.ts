@@ -1,13 +1,13 @@
 /**
  * How far a worker isolates its attempts from each other.
  *
- *   together   as Airflow does it: HOME, temporary folder and working directory are the worker's. The default of the worker
+ *   together   as in Airflow: HOME, temporary folder and working directory are the worker's. The default of the worker
  *              that the control plane starts on its own machine (`executor.isolation` sets another)
- *   apart      each attempt has its own of these, and can neither look into other processes nor signal them. The default of a
- *              worker that has joined with a token
- *   pod        the same, and shared memory is the worker's alone
+ *   apart      each attempt has its own folders, and can neither look into other processes nor signal them. The default
+ *              of a worker that has joined with a token
+ *   pod        the same, and the shared memory belongs to the worker alone
  *
- * Attempts are processes of their own in any case, and what they leave running is ended.
+ * In every mode attempts are separate processes, and the processes that they leave running are ended.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdtempSync } from 'node:fs';
@@ -26,10 +26,10 @@ export type IsolationKind = (typeof KINDS)[number];
 const KIND_VARIABLE = 'SVC_AGENT_ISOLATION';
 const GROWTH_VARIABLE = 'SVC_AGENT_MAX_INTERPRETER_GROWTH_MB';
 const DEFAULT_GROWTH_MB = 256;
-/** Not more: the paths of sockets, which tasks make below it, have a limit of 108 bytes. */
+/** Not longer, because tasks create sockets below it, and their paths are limited to 108 bytes. */
 const NAME_BYTES = 12;
 
-/** `joins`: it has come by a token, and was not started by the control plane beside it. */
+/** `joins`: it has joined with a token, and the control plane did not start it on its own machine. */
 export function isolationKind(env: Environment, joins: boolean): IsolationKind {
   const given = env[KIND_VARIABLE] ?? '';
   if (given === '') return !joins ? 'together' : env['KUBERNETES_SERVICE_HOST'] ? 'pod' : 'apart';
@@ -48,11 +48,14 @@ export function maxGrowth(env: Environment): number {
 }
 
 type Isolations = {
-  /** The worker leaves when an attempt has left something behind; else the Python process is replaced. */
+  /**
+   * True when the worker leaves after an attempt has left something behind. Otherwise only the Python process is
+   * replaced.
+   */
   readonly leavesWhenUnclean: boolean;
-  /** For one more server. */
+  /** Returns the isolation for one more server. */
   next(): Isolation;
-  /** That server has ended. */
+  /** Called when that server has ended. */
   ended(isolation: Isolation): void;
   /** Removes what is left of the folders. */
   close(): void;
@@ -62,20 +65,21 @@ export function createIsolations(input: {
   kind: IsolationKind;
   env: Environment;
   user: TaskUser | undefined;
-  /** The worker that the control plane has started on its own machine: it has no other to take its place. */
+  /** True for the worker that the control plane has started on its own machine. No other worker can replace it. */
   isLocal: boolean;
 }): Isolations {
   const { kind, user, isLocal } = input;
   const growth = { max_growth: maxGrowth(input.env) };
   if (kind === 'together') return { leavesWhenUnclean: false, next: () => growth, ended() {}, close() {} };
   const base = mkdtempSync(join(tmpdir(), 'svc-attempts-'));
-  // The user of tasks may pass and not list it: tasks of one server cannot find the folders of another by looking.
+  // The user of tasks may enter it but not list it, so that tasks of one server cannot find the folders of another.
   if (user) chmodSync(base, 0o711);
   const remove = (folder: string): void => {
     try {
       removeFolderOf(user, folder);
     } catch {
-      // servers remove their own; this is for one that was killed, and the machine's own sweep for what is left of that
+      // Servers remove their own folders. This is for a server that was killed; the machine's own cleanup removes the
+      // rest.
     }
   };
   return {

@@ -1,6 +1,7 @@
 /**
- * `svc-agent work --server …`: a worker that people start on a host of their own. Its token becomes a credential; when that is
- * refused (it was away for a day, or the control plane has another secret) it joins anew, and leaves when it may not.
+ * `svc-agent work --server …`: a worker that people start on a host of their own. It exchanges its token for a
+ * credential. When the credential is refused (after a day of absence, or because the control plane has another secret)
+ * it joins again. If that is refused too, it ends.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -22,7 +23,7 @@ const OPTIONS = {
 
 const MAX_SLOTS = 1_000;
 
-/** Undefined without arguments: then the environment says who it is. Throws a `SettingsError` in words. */
+/** Returns undefined without arguments: the environment then has the settings. Throws a `SettingsError` for people. */
 export function readJoinArguments(args: readonly string[]): JoinSettings | undefined {
   if (args.length === 0) return undefined;
   const values = parsed(args);
@@ -46,7 +47,7 @@ export function readJoinArguments(args: readonly string[]): JoinSettings | undef
   if (!Number.isInteger(count) || count < 1 || count > MAX_SLOTS)
     throw new SettingsError(`--slots ${slots} is no number from 1 to ${MAX_SLOTS}`);
   const settings = { servers, tokenFile, caFile, queues: listed(queue), slots: count, name };
-  readToken(settings); // a file that is not there is told before anything is begun
+  readToken(settings); // a missing file is reported before anything starts
   if (caFile !== '') readAuthority(caFile);
   return settings;
 }
@@ -95,7 +96,7 @@ function readAuthority(file: string): void {
 
 export type Joined = { token: string; workerId: string; queues: readonly string[] };
 
-/** Until it is answered. The file is read for each call: somebody may have put another token there. */
+/** Repeats the call until it is answered. The token file is read for each try, because its content may have changed. */
 export async function join(
   controlPlane: Pick<ControlPlane, 'callUntilAnswered' | 'server'>,
   input: { settings: JoinSettings; version: string; signal: AbortSignal; say: (text: string) => void },
@@ -104,7 +105,7 @@ export async function join(
   const { name, queues, slots } = settings;
   const request = { hostname: hostname(), version, name, queues: [...queues], slots };
   const told = new Map<string, string>();
-  // Each reason once: it may be a server that starts, or an address or an authority that is wrong for ever.
+  // Reports each reason once. The server may be starting, or an address or authority may be wrong for good.
   function onRepeat({ message }: Refusal, server: string): void {
     if (told.get(server) === message) return;
     told.set(server, message);

@@ -1,6 +1,6 @@
-/** Cuts a stream of bytes into lines. A line longer than the limit is an error: whoever sends it is not to be trusted. */
+/** Cuts a stream of bytes into lines. A line above the limit is an error, because its sender cannot be trusted. */
 
-/** What the other end sends at most. */
+/** The longest line that the other end sends. */
 export const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 export type LineReader = { push(chunk: Buffer): void };

@@ -1,14 +1,14 @@
 /**
- * How long an attempt is this agent's. It is renewed by every answer of the control plane, counted from when the call
- * was made: the control plane cannot have counted from earlier. A little before the end the task must be gone.
+ * The lease of an attempt. Every answer of the control plane renews it, counted from when the call was made, because
+ * the control plane cannot have counted from earlier. The task must end shortly before the lease does.
  */
 export type Lease = {
-  /** `ms` 0: nobody would take the attempt over. */
+  /** `ms` 0: no other process would take the attempt over. */
   renew(askedAt: number, ms: number): void;
   hasEnded(): boolean;
 };
 
-/** Left for ending the process, and for clocks that do not run at the same pace. */
+/** Time to end the process, and a margin for clocks of different speed. */
 const SPARE_SHARE = 1 / 5;
 
 export function createLease(now: () => number = () => performance.now()): Lease {

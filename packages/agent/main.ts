@@ -5,7 +5,7 @@ import { startFirstProcess, takeFirstProcess } from './first-process.ts';
 import { talkTo } from './fork-server.ts';
 import { SettingsError, joinedSettings, readSettings } from './settings.ts';
 
-// In an image it is kept already, all of it (deploy/agent-bundle/start.cjs).
+// In an image, deploy/agent-bundle/start.cjs has enabled the compile cache already.
 if (!import.meta.filename.endsWith('.cjs')) keepCompiledCode();
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
@@ -40,7 +40,7 @@ Environment:
 
 const USAGE_ERROR = 2;
 
-/** The reader may be gone: a control plane that died takes its end of the pipe along. */
+/** The reader may be gone: a control plane that died closes its end of the pipe. */
 function say(text: string): void {
   process.stderr.write(`svc-agent: ${text}\n`);
 }
@@ -82,12 +82,12 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   const settings = join ? joinedSettings(join) : readSettings(process.env);
   const input = { settings, env: process.env, stop: stopping.signal, say };
   const { work } = await import('./work.ts');
-  flushCompileCache(); // a worker is often killed, and would not leave it
+  flushCompileCache(); // a worker is often killed and would not write the cache then
   return work({ ...input, version: manifest.version, stdin: process.stdin });
 }
 
-// Leaves for good: an input that nobody closes must not keep a process that has nothing more to do. Not awaited, which a
-// script cannot do at its top: in an image it is one.
+// Exits explicitly: an open input must not keep a process that has nothing more to do. Not awaited, because in an image
+// this file is a script, which cannot await at its top level.
 main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {

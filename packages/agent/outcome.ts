@@ -1,4 +1,4 @@
-/** From what the task process reports of its end to what the control plane is sent. Pure. */
+/** Converts the result of the task process into the outcome for the control plane. Pure. */
 import { itemTexts, memberTexts } from '@svc/spec/json-spans.ts';
 import { isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
@@ -10,10 +10,10 @@ export type Outcome = {
   state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
   retryable?: boolean;
   failure?: Failure;
-  /** The task process has reported the failure itself, after it called the task's callbacks. */
+  /** True when the task process has reported the failure itself, after it called the task's callbacks. */
   calledCallbacks?: true;
   rescheduleAt?: string;
-  /** As the control plane reads it (Deferral); its texts are JSON, passed on as they were written. */
+  /** As the control plane reads it (Deferral). Its texts are JSON and are passed on unchanged. */
   deferral?: unknown;
   skips?: unknown;
   xcoms?: { key: string; value: string }[];
@@ -38,7 +38,7 @@ export type ResultMessage = {
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
 
-/** `line` is the message as it came: values in it are passed on as they were written. */
+/** `line` is the received message. Values in it are passed on unchanged. */
 export function outcomeOfResult(
   line: string,
   message: ResultMessage,
@@ -76,8 +76,9 @@ function optional(message: ResultMessage): Partial<Outcome> {
 }
 
 /**
- * A task may name the causes that are its own to name. Any other becomes a plain exception, so that it cannot blame the
- * platform; but for its timeout, which it reports as an exception and we have watched on our own clock.
+ * A task may report only certain causes. Any other cause becomes a plain exception, so that it cannot blame the
+ * platform. The exception is its timeout: the task reports it as an exception, and the agent has measured it with its
+ * own clock.
  */
 function failureOfResult(
   { cause, text }: { cause?: unknown; text?: unknown },

@@ -1,6 +1,7 @@
 /**
- * Packages that Airflow brings and that provider packages use without naming them: all need packaging, common.sql deprecated,
- * cncf.kubernetes sqlalchemy and tenacity, amazon python-slugify, openlineage psutil and setproctitle. Installed with every provider, as Airflow is not.
+ * Packages that Airflow installs and that provider packages use without declaring them: all use packaging, common.sql
+ * deprecated, cncf.kubernetes sqlalchemy and tenacity, amazon python-slugify, openlineage psutil and setproctitle. They
+ * are installed with every provider, because Airflow is not installed.
  */
 const COMPANIONS = [
   'packaging',
@@ -16,7 +17,7 @@ const COMPANIONS = [
 ];
 const PROVIDER = /^apache[-_.]+airflow[-_.]+providers[-_.]/i;
 
-/** What to install for the dependencies. A list with hashes is the whole of it: it names them itself. */
+/** Returns the packages to install for the dependencies. A list with hashes is complete: it contains the companions. */
 export function withProviderCompanions(dependencies: readonly string[]): readonly string[] {
   const isWhole = dependencies.some((dependency) => dependency.includes('--hash='));
   const hasProvider = dependencies.some((dependency) => PROVIDER.test(dependency.trim()));

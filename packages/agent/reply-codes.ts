@@ -1,4 +1,4 @@
-/** What a refused call is called on the task's side. */
+/** The codes under which a task process sees refused calls. */
 import { status } from '@grpc/grpc-js';
 import { Refusal } from './contact/control-plane.ts';
 

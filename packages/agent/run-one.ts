@@ -1,4 +1,4 @@
-/** `svc-agent run`: the one attempt whose credential it was given, and then it leaves. For a container per attempt. */
+/** `svc-agent run`: runs the one attempt whose credential it was given, and ends. For a container per attempt. */
 import type { Assignment } from '@svc/proto/agent-service.ts';
 import { watchContact } from './contact/contact-watch.ts';
 import { connectControlPlane } from './contact/control-plane.ts';
@@ -15,7 +15,7 @@ export async function runOne(input: {
   /** Aborted by SIGTERM. */
   stop: AbortSignal;
   say: (text: string) => void;
-  /** Python, started already. */
+  /** A Python process that is started already. */
   first?: ForkServer | undefined;
 }): Promise<number> {
   const { settings, env, stop, say } = input;
@@ -28,7 +28,7 @@ export async function runOne(input: {
   const stopWorker = (): void => worker.stop('the agent was asked to stop');
   stop.addEventListener('abort', stopWorker);
   worker.accept(assignment);
-  if (stop.aborted) stopWorker(); // while the credential was asked for
+  if (stop.aborted) stopWorker(); // aborted while the credential was requested
   const code = await new Promise<number>((resolve) => {
     const onLost = (): void => {
       worker.abandon();
@@ -43,7 +43,7 @@ export async function runOne(input: {
   return code;
 }
 
-/** Read, not verified: whether it is genuine is for the control plane to judge, which sees it with every call. */
+/** Reads the credential without verifying it. The control plane verifies it with every call. */
 function assignmentOf(token: string): Assignment {
   try {
     const payload = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString('utf8')) as {

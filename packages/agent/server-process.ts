@@ -1,4 +1,4 @@
-/** The process of a Python server (python/svc_runtime/run_server), as it is spawned; fork-server.ts talks to it. */
+/** Spawns the process of a Python server (python/svc_runtime/run_server). fork-server.ts communicates with it. */
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { FORK_SERVER_VARIABLE, WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
@@ -8,16 +8,16 @@ import { asUser } from './settings.ts';
 export type ServerProcess = {
   readonly python: string;
   readonly child: ChildProcessWithoutNullStreams;
-  /** What it and everything it starts has in FORK_SERVER_VARIABLE. */
+  /** The value of FORK_SERVER_VARIABLE in it and in everything that it starts. */
   readonly marker: string;
 };
 
 export type ServerProcessInput = {
   python: string;
   env: Readonly<Record<string, string | undefined>>;
-  /** As whom it runs, and so whatever it forks; without one, as ourselves. */
+  /** The user that runs it and everything that it forks. Without one it is the user of the agent. */
   user?: TaskUser | undefined;
-  /** It makes nothing ready for others. */
+  /** True when it prepares nothing for further attempts. */
   isForOne?: boolean | undefined;
 };
 

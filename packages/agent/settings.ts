@@ -1,4 +1,4 @@
-/** What the agent reads from its environment. */
+/** The settings that the agent reads from its environment. */
 import { existsSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,34 +6,34 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 import { credentialsIn } from '@svc/spec/sensitive-names.ts';
 
 export type AgentSettings = {
-  /** A worker's credential for `work`, an attempt's for `run`; empty when it is to be had for `tokenFile`. */
+  /** A worker's credential for `work`, an attempt's for `run`. Empty when `tokenFile` is exchanged for it. */
   token: string;
-  /** A token of the pod we are in, to be exchanged for the attempt's credential; empty when that was given. */
+  /** A token of the pod, to be exchanged for the credential. Empty when the credential was given. */
   tokenFile: string;
-  /** Each `host:port`, in the order in which they are tried. */
+  /** Each is a `host:port`, in the order in which they are tried. */
   servers: readonly string[];
   /** PEM file of the authority that signed the control plane's certificate; empty: plaintext. */
   tlsCa: string;
-  /** Of a worker that people have started. */
+  /** The settings of a worker that people have started. */
   join?: JoinSettings;
-  /** Marks the processes of a worker that the control plane has started on its own machine; empty for others. */
+  /** Marks the processes of a worker that the control plane has started on its own machine. Empty for others. */
   workerId: string;
 };
 
-/** Of a worker that people have started, by its arguments. */
+/** The settings of a worker that people have started, from its arguments. */
 export type JoinSettings = {
-  /** Each `host:port` of a process that serves the agent RPC, in the order in which they are tried. */
+  /** Each is the `host:port` of a process that serves the agent RPC, in the order in which they are tried. */
   servers: readonly string[];
   tokenFile: string;
-  /** PEM file of the authority that signed the control plane's certificate; empty: plaintext, on this machine only. */
+  /** PEM file of the authority that signed the control plane's certificate. Empty: plaintext, on this machine only. */
   caFile: string;
   queues: readonly string[];
   slots: number;
-  /** Empty: the host's. */
+  /** Empty: the name of the host. */
   name: string;
 };
 
-/** For people: what is missing and who sets it. */
+/** A message for people: what is missing and who sets it. */
 export class SettingsError extends Error {}
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -61,7 +61,7 @@ export function readSettings(env: Environment): AgentSettings {
   };
 }
 
-/** What a worker that people have started is told by its arguments. */
+/** The settings of a worker that people have started. */
 export const joinedSettings = (join: JoinSettings): AgentSettings => ({
   token: '',
   tokenFile: '',
@@ -71,9 +71,9 @@ export const joinedSettings = (join: JoinSettings): AgentSettings => ({
   workerId: '',
 });
 
-/** What a task must not see: the control plane's settings, and the agent's own credential above all. */
+/** Variables that a task must not see: the control plane's settings, and above all the agent's own credential. */
 const PRIVATE = /^(SVC_|PG|DATABASE_URL$)/;
-/** Of those, what is meant for tasks. */
+/** Those of them that are meant for tasks. */
 const FOR_TASKS = new Set([
   'SVC_STAGING_DIR',
   'SVC_HTTP_USER_AGENT',
@@ -81,7 +81,7 @@ const FOR_TASKS = new Set([
   'SVC_SECRETS_BACKEND_KWARGS',
 ]);
 
-/** Arguments of the operator's secrets backend, as they came; and the credentials among them. */
+/** Returns the arguments of the operator's secrets backend as they came, and the credentials among them. */
 export function secretArguments(env: Environment): string[] {
   const text = env['SVC_SECRETS_BACKEND_KWARGS'] ?? '';
   return text === '' ? [] : [text, ...credentialsIn(JSON.parse(text))];
@@ -89,10 +89,10 @@ export function secretArguments(env: Environment): string[] {
 
 const UNWANTED = new Set(['PYTHONDONTWRITEBYTECODE', 'PYTHONHOME', 'PYTHONPYCACHEPREFIX', 'PYTHONSTARTUP']);
 
-/** What belongs to whoever started the control plane and is of no use to another user. */
+/** Variables that belong to the user that started the control plane, and that are useless for another user. */
 const PERSONAL = /^(HOME|USER|LOGNAME|MAIL|OLDPWD|PWD|SHELL|SUDO_.*|XDG_.*)$/;
 
-/** `user`: who will have it, when that is not ourselves. */
+/** `user`: the user that gets the environment, if it is another one. */
 export function taskEnvironment(env: Environment, user?: TaskUser): Record<string, string | undefined> {
   const given = Object.entries(env).filter(
     ([name]) => (!PRIVATE.test(name) || FOR_TASKS.has(name)) && !UNWANTED.has(name),
@@ -104,14 +104,17 @@ export function taskEnvironment(env: Environment, user?: TaskUser): Record<strin
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 
-/** Of the process that has the DAG file loaded. */
+/** The environment of the process that has the DAG file loaded. */
 export const pythonProcessEnvironment = (env: Environment, user?: TaskUser): Record<string, string | undefined> => ({
   ...taskEnvironment(env, user),
   PYTHONPATH: PYTHON_FOLDER,
   PYTHONUNBUFFERED: '1',
 });
 
-/** For `spawn`, which drops the groups of ours as well. A working directory that is not for that user is left for its home. */
+/**
+ * Options for `spawn`, which also drops the groups of this process. If that user cannot read the working directory, its
+ * home is used.
+ */
 export function asUser(user: TaskUser | undefined): { uid?: number; gid?: number; cwd?: string } {
   if (!user) return {};
   const { uid, gid } = user;
@@ -119,7 +122,7 @@ export function asUser(user: TaskUser | undefined): { uid?: number; gid?: number
   return { uid, gid, ...(!canStay && { cwd: homeOf(user) }) };
 }
 
-/** Of some accounts (`nobody`) it does not exist. */
+/** Some accounts (`nobody`) have no home. */
 function homeOf({ uid, home }: TaskUser): string {
   const found = statSync(home, { throwIfNoEntry: false });
   return found?.isDirectory() && found.uid === uid ? home : tmpdir();

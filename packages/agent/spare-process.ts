@@ -1,6 +1,6 @@
 /**
- * The process that a Python server has forked ahead of its attempts: it has said hello, by a key that its server told us, and
- * waits for the job of whichever attempt comes next.
+ * The process that a Python server has forked in advance. It has connected with a key that its server reported, and
+ * waits for the job of the next attempt.
  *
  *   announced by the server ──▶ expected ──hello──▶ ready ──▶ taken, or dropped
  */
@@ -9,11 +9,11 @@ import type { TaskConnection, TaskSockets } from './task-sockets.ts';
 export type SpareProcess = { readonly key: string; readonly connection: TaskConnection };
 
 export type SpareProcesses = {
-  /** The server makes one, in place of any before. */
+  /** Called when the server forks one, which replaces any earlier one. */
   expect(key: string): void;
-  /** Undefined when there is none yet. */
+  /** Returns undefined when there is none yet. */
   take(): SpareProcess | undefined;
-  /** Its server is gone. */
+  /** Called when its server is gone. */
   drop(): void;
 };
 
@@ -37,7 +37,7 @@ export function createSpareProcesses(sockets: TaskSockets): SpareProcesses {
       expected = key;
       sockets.expectSpare(key, (connection) => {
         ready = { key, connection };
-        // Killed by somebody, unless it was taken meanwhile.
+        // It was killed, unless an attempt has taken it.
         void connection.closed.then(() => ready?.key === key && forget());
       });
     },

@@ -1,13 +1,13 @@
 /**
- * An agent that was asked to stop tells how its attempts ended, and leaves. When no control plane takes the report it leaves
- * all the same: whoever asked has only so much patience (30 s for a pod), and then kills it in the middle of something.
+ * An agent that was asked to stop reports how its attempts ended, and leaves. If no control plane takes the reports, it
+ * leaves anyway before it is killed: a pod has only 30 s.
  */
 
-/** The time a task has for its last words (5 s, attempt.ts), and then some of trying. */
+/** The time in which a task can end (5 s, attempt.ts), plus some time for the reports. */
 const GRACE_MS = 15_000;
 const GRACE_VARIABLE = 'SVC_AGENT_STOP_GRACE_MS';
 
-/** Calls `onLost` when the process is still there so long after `stop`. */
+/** Calls `onLost` when the process still exists this long after `stop`. */
 export function giveUpAfterStop(input: {
   stop: AbortSignal;
   say: (text: string) => void;

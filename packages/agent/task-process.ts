@@ -1,21 +1,21 @@
-/** The process of one attempt: forked, connected, given its job, ended. */
+/** The process of one attempt: it is forked, connects, gets its job, and ends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ForkServer } from './fork-server.ts';
 import type { ProcessExit } from './exit-cause.ts';
 import type { StreamName, TaskConnection, TaskSockets } from './task-sockets.ts';
 
 export type TaskProcess = {
-  /** Resolves when it has opened its connection; rejects when it ends before. */
+  /** Resolves when it has opened its connection. Rejects when it ends before that. */
   readonly connected: Promise<void>;
   readonly exited: Promise<ProcessExit>;
   send(line: string): void;
   pause(): void;
   resume(): void;
-  /** SIGTERM, and SIGKILL for whatever is left of it after the grace. */
+  /** Sends SIGTERM, and after the grace period SIGKILL for what is left. */
   stop(): void;
-  /** SIGKILL, at once. */
+  /** Sends SIGKILL at once. */
   kill(): void;
-  /** Undefined until it is there. */
+  /** Undefined until it exists. */
   pid(): number | undefined;
 };
 
@@ -42,7 +42,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
   let pid: number | undefined;
   let killing: NodeJS.Timeout | undefined;
   let isOver = false;
-  /** What a spare process was given before its server has said that it was still there. */
+  /** Lines that were sent to a spare process before its server has confirmed that it still existed. */
   let unconfirmed: string[] | undefined;
 
   function open(opened: TaskConnection): void {
@@ -65,7 +65,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     {
       forked(number, isTaken) {
         pid = number;
-        // One that had died has read nothing; the one that is forked instead says hello.
+        // A dead spare process has read nothing. The process that is forked instead connects by itself.
         if (isTaken) unconfirmed = undefined;
         else if (unconfirmed) connection = undefined;
       },
@@ -73,7 +73,7 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
         isOver = true;
         clearTimeout(killing);
         neverConnected(new Error('the task process ended before it had connected'));
-        // What it sent before its end may still be on its way to us. A process it forked may hold its end open, though.
+        // Its last messages may still be under way. A process that it forked may keep the connection open, though.
         void Promise.race([connection?.closed, sleep(LAST_OUTPUT_MS)]).then(() => {
           sockets.forget(attemptId);
           exit(how);
@@ -87,7 +87,10 @@ export function startTaskProcess(input: TaskProcessInput): TaskProcess {
     void taken.ordered.then(() => open(taken.connection));
   }
 
-  /** Asks the server, which knows the process's strays too; and kills the group ourselves, should the server be stuck. */
+  /**
+   * Asks the server, which also knows the strays of the process, and kills the group directly in case the server is
+   * stuck.
+   */
   function kill(): void {
     if (isOver) return;
     server.kill(attemptId, SIGKILL);

@@ -1,9 +1,11 @@
 /**
- * The unix socket task processes connect to. Each opens a control connection, which says hello. Their server opens one for
- * each of their standard streams that something is written to, and says that a process has ended when we have closed those,
- * which we do at their end. The folder of the socket is closed to other users, but for
- * the one tasks run as, who may pass it and connect, and change nothing in it. Tasks all run as that one, and may know each
- * other's names: a connection is whose key it has, which only that attempt's process and its server are told.
+ * The unix socket to which task processes connect. Each opens a control connection and introduces itself. Its server
+ * opens a connection for each of its standard streams that is written to. The server reports the end of a process only
+ * after the agent has closed these connections, which happens at their end.
+ *
+ * The folder of the socket is closed to other users, except for the user that runs tasks, which may connect but change
+ * nothing. Tasks run as the same user and may know each other's names. A key therefore decides to which attempt a
+ * connection belongs; only the process of that attempt and its server know the key.
  */
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, mkdtempSync, rmSync } from 'node:fs';
@@ -15,11 +17,11 @@ import type { TaskUser } from '@svc/proto/task-user.ts';
 import { createLineReader } from './json-lines.ts';
 
 export type TaskConnection = {
-  /** Called for each line that follows the first. */
+  /** Called for each line after the first. */
   onLine(listener: (line: string) => void): void;
   readonly closed: Promise<void>;
   send(line: string): void;
-  /** Back-pressure: the task waits while we take nothing from it. */
+  /** Back-pressure: the task waits while the agent reads nothing from it. */
   pause(): void;
   resume(): void;
   close(): void;
@@ -35,10 +37,10 @@ export type TaskListener = {
 
 export type TaskSockets = {
   readonly path: string;
-  /** Connections that name this attempt, and have the key that is returned, go to the listener until it is removed. */
+  /** Passes connections that name this attempt and have the returned key to the listener, until it is removed. */
   expect(attemptId: string, listener: TaskListener): string;
   forget(attemptId: string): void;
-  /** A process that has no attempt yet, and this key. */
+  /** Expects a process that has this key and no attempt yet. */
   expectSpare(key: string, hello: TaskListener['hello']): void;
   forgetSpare(key: string): void;
   close(): void;
@@ -55,7 +57,7 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
 
   function accept(socket: Socket): void {
     const late = setTimeout(() => socket.destroy(), FIRST_LINE_MS);
-    socket.on('error', () => {}); // its close says the rest
+    socket.on('error', () => {}); // the `close` event follows
     socket.once('close', () => clearTimeout(late));
     let first: Buffer = Buffer.alloc(0);
     const onData = (chunk: Buffer): void => {
@@ -71,7 +73,7 @@ export async function openTaskSockets(user?: TaskUser): Promise<TaskSockets> {
     socket.on('data', onData);
   }
 
-  /** False when nobody expects it. An attempt has one process: whoever says hello second is another. */
+  /** Returns false when the connection is not expected. An attempt has one process, so a second one is refused. */
   function introduce(socket: Socket, line: string, rest: Buffer): boolean {
     const { type, attempt = '', key = '', pid = 0, name } = parse(line);
     if (type === 'hello' && attempt === '') {

@@ -1,4 +1,4 @@
-/** `svc-agent test-connection`: asks the hook of one connection whether it works, in the tenant's Python, and leaves. */
+/** `svc-agent test-connection`: asks the hook of one connection whether it works, in the tenant's Python, and ends. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
@@ -43,7 +43,7 @@ async function run(
   }
 }
 
-/** Without a known provider the first that has packages at all; tasks without packages of their own have the base alone. */
+/** Without a known provider it takes the first environment with packages. Tasks without packages only have the base. */
 export function packagesFor({ provider, environments }: Pick<ConnectionTestJob, 'provider' | 'environments'>) {
   const wanted = provider === null ? /./ : new RegExp(String.raw`^${provider}(?![\w.-])`, 'i');
   return environments.find((packages) => packages.some((name) => wanted.test(name.replaceAll('_', '-')))) ?? [];
@@ -54,13 +54,13 @@ type Question = { python: string; job: ConnectionTestJob; env: Environment; user
 function askHook({ python, job, env, user }: Question) {
   const child = spawn(python, ['-m', 'svc_runtime.test_connection'], {
     env: { ...taskEnvironment(env, user), [WORKER_VARIABLE]: env[WORKER_VARIABLE], PYTHONPATH: PYTHON_FOLDER },
-    // What the hook prints is nobody's: it may hold secrets in forms that no mask knows.
+    // The output of the hook is dropped, because it may contain secrets in forms that no mask matches.
     stdio: ['pipe', 'pipe', 'ignore'],
     timeout: job.timeoutMs,
     killSignal: 'SIGKILL',
     ...asUser(user),
   });
-  child.stdin.on('error', () => {}); // it is gone: told by its end
+  child.stdin.on('error', () => {}); // it is gone; its end reports it
   child.stdin.end(JSON.stringify({ connection: job.connection, hook: job.hookClass, provider: job.provider }));
   const output = text(child.stdout);
   return new Promise<ConnectionTestResult>((resolve) => {

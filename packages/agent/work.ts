@@ -2,11 +2,11 @@
  * `svc-agent work`: runs what the control plane orders, until it is asked to leave.
  *
  *   input open     orders are taken; a broken stream is opened again
- *   input closed   no more orders: what runs is run to its end and reported, then the process leaves. A pod has no input
- *   joined         it has no input either: people have started it (join.ts)
- *   order to drain the same; and when the control plane refuses a worker of a pod its stream
- *   SIGTERM        the same, and what runs is stopped; it leaves within half a minute also when nobody takes its report
- *   unclean        an attempt left something behind that the next would meet: the same as when its input closes
+ *   input closed   no more orders: running attempts are finished and reported, then the process ends. A pod has no input
+ *   joined         it has no input either, because people have started it (join.ts)
+ *   order to drain the same; also when the control plane refuses the stream of a worker of a pod
+ *   SIGTERM        the same, and running attempts are stopped; it ends within half a minute even without a report
+ *   unclean        an attempt left something behind that the next one would meet: the same as a closed input
  *   15 minutes without contact to any control plane: everything is given up
  */
 import { hostname } from 'node:os';
@@ -28,9 +28,9 @@ import { giveUpAfterStop } from './stop-grace.ts';
 import { createWorker } from './worker.ts';
 import type { Worker } from './worker.ts';
 
-/** An answer to who we are, which would be the same again. */
+/** Refusals of the credential, which a repetition would not change. */
 const REFUSALS = new Set<status>([status.PERMISSION_DENIED, status.UNAUTHENTICATED]);
-/** Spread: workers that lost the same control plane must not come back as one. */
+/** Spread, so that workers that lost the same control plane do not reconnect at once. */
 const PAUSES = { firstMs: 100, longestMs: 5_000, spread: true };
 
 export async function work(input: {
@@ -69,7 +69,7 @@ export async function work(input: {
     shownAs: settings.join?.name ?? '',
     say,
     isolation,
-    // Pods of warm pools know their id, too, and have others to take their place.
+    // Pods of warm pools also have a worker id, but other workers can replace them.
     isLocal: !isPod && settings.workerId !== '',
   });
   const leave = (why: string): void => {
@@ -97,7 +97,7 @@ export async function work(input: {
     return as;
   }
 
-  /** Its credential is too old, or of another secret; or it is not wanted any more, and then joining is refused as well. */
+  /** Its credential is too old or has another secret. If the worker is no longer wanted, joining is refused as well. */
   async function joinAgain(why: string): Promise<string | undefined> {
     try {
       return settings.join && (await joinAs(settings.join)).token;
@@ -107,7 +107,7 @@ export async function work(input: {
     }
   }
 
-  // What the first attempt would wait for: the version's code and packages, imported.
+  // The first attempt would wait for this: the code and packages of the version, imported.
   if (own.versionKey !== '') worker.prepare(own.versionKey, credential);
 
   if (!isPod && !joined) {
@@ -134,7 +134,7 @@ export async function work(input: {
       worker.abandon();
       resolve(1);
     };
-    if (stop.aborted) stopAll(); // while the token was exchanged
+    if (stop.aborted) stopAll(); // aborted while the token was exchanged
     watchContact({ controlPlane, isConnected: orders.isConnected, say, onLost });
     giveUpAfterStop({ stop, say, onLost });
   });
@@ -150,9 +150,9 @@ function takeOrders(input: {
   version: string;
   leaving: AbortSignal;
   onDrain: (reason: string) => void;
-  /** Absent: it is asked again, for as long as somebody wants this process. */
+  /** Absent: the stream is opened again, for as long as this process is wanted. */
   onRefused?: (reason: string) => void | Promise<string | undefined>;
-  /** Told when the stream of orders stands and when it breaks. */
+  /** Called when the stream of orders opens and when it breaks. */
   contact?: { gained(): void; lost(why: string): void };
 }): { isConnected(): boolean; token(): string } {
   const { controlPlane, worker, version, leaving } = input;
@@ -202,7 +202,7 @@ function takeOrders(input: {
   return { isConnected: () => isConnected, token: () => token };
 }
 
-/** For the people who run the worker: a worker that says nothing of a lost server looks as if it hung. */
+/** Tells people that run the worker about lost servers. Without a message the worker would seem to hang. */
 function tellContact(input: { server: () => string; running: () => number; say: (text: string) => void }) {
   const { server, running, say } = input;
   let standsAt: string | undefined;

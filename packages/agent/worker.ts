@@ -1,6 +1,6 @@
 /**
- * What runs attempts: takes assignments, keeps their credentials alive, learns what must stop, and knows when all is reported.
- * Where assignments come from is not its business (work.ts, run-one.ts).
+ * Runs attempts: takes assignments, renews their credentials, learns which must stop, and knows when everything is
+ * reported. Its callers provide the assignments (work.ts, run-one.ts).
  */
 import { hostname } from 'node:os';
 import { LRUCache } from 'lru-cache';
@@ -23,23 +23,23 @@ import { secretArguments } from './settings.ts';
 import { openTaskSockets } from './task-sockets.ts';
 
 export type Worker = {
-  /** An attempt it has been given before is not run again: orders may be repeated. */
+  /** Ignores an attempt that it was given before, because orders may be repeated. */
   accept(assignment: Assignment, started?: AttemptInput['started']): void;
   cancel(attemptIds: readonly string[], reason: string): void;
-  /** No more attempts are taken: what has no end of its own is given up. */
+  /** Takes no more attempts, and gives up those that would never end (triggerers). */
   leave(): void;
-  /** All of them. */
+  /** Stops all attempts. */
   stop(reason: string): void;
-  /** Nothing can be reported any more: everything ends at once. */
+  /** Ends everything at once, because nothing can be reported any more. */
   abandon(): void;
   readonly running: number;
-  /** The credentials of what it runs, as many as one message may name. */
+  /** The credentials of its attempts, as many as one message may contain. */
   tokens(): string[];
-  /** Gets a version ready whose attempts will come. What goes wrong is met again by the first of them. */
+  /** Prepares a version whose attempts will come. The first of them meets and reports any error. */
   prepare(versionKey: string, token: () => string): void;
   /** Called whenever an attempt is over. */
   onIdle(listener: () => void): void;
-  /** Called once, when it must take no more attempts: one has left something behind that others would meet. */
+  /** Called once, when it must take no more attempts because one has left something behind that others would meet. */
   onDrain(listener: (reason: string) => void): void;
   close(): Promise<void>;
 };
@@ -59,26 +59,29 @@ export async function createWorker(input: {
   env: Environment;
   /** Its credential while it takes orders; empty when it wants no other attempts. */
   workerToken?: () => string;
-  /** Its credential, for as long as it has one: heartbeats are made with it. Without one, that of an attempt will do. */
+  /**
+   * Its credential for heartbeats, for as long as it has one. Otherwise heartbeats use the credential of an attempt.
+   */
   credential?: () => string;
-  /** It shares no disk with the control plane. */
+  /** True when it shares no disk with the control plane. */
   isRemote?: boolean;
-  /** Where attempts say that they run; empty: on this host. */
+  /** The host that its attempts show; empty: this host. */
   shownAs?: string;
   say: (text: string) => void;
   graceMs?: number;
-  /** There will be one attempt; `first`: the Python process that was started for it already. */
+  /** True when there will be only one attempt. `first`: the Python process that was started for it already. */
   isForOne?: boolean;
   first?: ForkServer | undefined;
   isolation?: IsolationKind;
-  /** The control plane has started it on its own machine. */
+  /** True when the control plane has started it on its own machine. */
   isLocal?: boolean;
 }): Promise<Worker> {
   const { controlPlane, workerId, env, say, credential = () => '' } = input;
   const user = readTaskUser(env[TASK_USER_VARIABLE]);
   const sockets = await openTaskSockets(user);
   const environments = createPythonEnvironments({ env, user, say });
-  environments.get([]).catch(() => {}); // made ready now, for whoever comes first; an error is met again by the attempt that needs it
+  // Prepared for the first attempt; an attempt that needs it meets and reports an error
+  environments.get([]).catch(() => {});
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
   const { isForOne, first } = input;
   const { isolation: kind = 'together', isLocal = false } = input;
@@ -100,7 +103,7 @@ export async function createWorker(input: {
   const versions = createVersions(controlPlane);
   const reportProviders = createProviderReports({ controlPlane, environments, versions, isForOne: isForOne === true });
   const attempts = new Map<string, RunningAttempt>();
-  /** Neither running nor over: they wait for the ends of others, or are being given back. */
+  /** Attempts that wait for the ends of others, or are being given back. */
   const held = new Set<string>();
   const over = new LRUCache<string, true>({ max: REMEMBERED });
   const abandoned = new AbortController();
@@ -111,8 +114,8 @@ export async function createWorker(input: {
   const workerToken = (): string => (drainReason === '' ? (input.workerToken?.() ?? '') : '');
 
   /**
-   * A warm or remote worker that isolates its attempts leaves as a whole, so that the next attempt meets nothing of what was
-   * left. On other workers the Python process of that version is replaced, which is what other attempts share.
+   * A warm or remote worker that isolates its attempts leaves as a whole, so that the next attempt meets nothing of
+   * what was left. On other workers, the Python process of the version is replaced, which other attempts share.
    */
   function onUnclean(reason: string, server: ForkServer): void {
     servers.retire(server);
@@ -123,7 +126,7 @@ export async function createWorker(input: {
     if (attempts.size === 0) drain();
   }
 
-  /** Not before the report that says why has been taken. */
+  /** Drains only after the report with the reason was accepted. */
   function drain(): void {
     if (drainReason === '' || isDraining) return;
     isDraining = true;
@@ -149,7 +152,7 @@ export async function createWorker(input: {
     else void runAfter(ending, assignment, started);
   }
 
-  /** Whether an attempt left something behind is only known for certain when its process is gone. */
+  /** Only when its process is gone is it certain whether an attempt left something behind. */
   async function runAfter(
     ending: readonly RunningAttempt[],
     assignment: Assignment,
@@ -162,14 +165,14 @@ export async function createWorker(input: {
     else void giveBack(assignment);
   }
 
-  /** An order can cross the report that says that this worker leaves. Another worker runs the attempt. */
+  /** An order can cross the report that this worker leaves. Another worker runs the attempt then. */
   async function giveBack(assignment: Assignment): Promise<void> {
     const { attempt_id: attemptId, token } = assignment;
     held.add(attemptId);
     const outcome = failed('environment_failed', `it was ordered from a worker that leaves: ${drainReason}`);
     const request = { outcome_json: JSON.stringify(outcome), drain_reason: drainReason, not_begun: true };
     const options = { token: () => token, signal: abandoned.signal, maxServerErrors: MAX_SERVER_ERRORS };
-    // A refusal says that the attempt is over already. What else fails is found when this worker is gone.
+    // A refusal means that the attempt is over. Other failures are noticed when this worker is gone.
     await controlPlane.callUntilAnswered('Finish', request, options).catch(() => {});
     held.delete(attemptId);
     over.set(attemptId, true);
@@ -239,7 +242,7 @@ export async function createWorker(input: {
   };
 }
 
-/** A call for many at once. Whatever goes wrong is left to the next one, five seconds later. */
+/** One call for many attempts. After an error the next call follows five seconds later. */
 async function beatAll(
   controlPlane: ControlPlane,
   all: readonly RunningAttempt[],
@@ -273,8 +276,8 @@ async function beat(
 }
 
 /**
- * A version is the same for all its attempts: asked for once. With the credential of the first that needs it; when that one
- * ends before the answer, the next asks with its own.
+ * Requests a version once for all its attempts, with the credential of the first that needs it. If that attempt ends
+ * before the answer, the next one requests it with its own credential.
  */
 function createVersions(controlPlane: ControlPlane) {
   const kept = new LRUCache<string, Promise<ReceivedVersion>>({ max: VERSIONS_KEPT });
@@ -293,8 +296,9 @@ function createVersions(controlPlane: ControlPlane) {
 }
 
 /**
- * For the list of providers that people see. Once per version; when it fails, the next attempt of the version does it. Workers
- * are on hosts that differ; containers for one attempt have the version's image, so that one of them is enough.
+ * Reports providers for the list that people see, once per version. If it fails, the next attempt of the version tries
+ * again. Hosts of workers differ, so each worker reports. Containers for one attempt have the version's image, so one
+ * of them is enough.
  */
 function createProviderReports(input: {
   isForOne: boolean;
@@ -310,7 +314,7 @@ function createProviderReports(input: {
       const { dependencies, providers_known: isKnown } = await input.versions(key, token);
       if (input.isForOne && isKnown) return;
       const providers = await input.environments.providers(dependencies);
-      if (providers.length === 0 && !input.isForOne) return; // as a version is without a word about it
+      if (providers.length === 0 && !input.isForOne) return; // a missing report means the same as an empty one
       const params = JSON.stringify({ providers });
       const request = { method: 'report_providers', params_json: params, request_id: `providers of ${key}` };
       await input.controlPlane.callOnce('Call', request, { token, deadlineMs: HEARTBEAT_DEADLINE_MS });

@@ -1,10 +1,10 @@
-/** An agent that reaches no control plane for 15 minutes gives up: its attempts are others' by then. */
+/** An agent that reaches no control plane for 15 minutes gives up: by then its attempts belong to others. */
 import type { ControlPlane } from './control-plane.ts';
 
 const GIVE_UP_MS = 15 * 60_000;
 const CHECK_MS = 1_000;
 
-/** Calls `onLost` once. A stream that stands counts as contact, also when nothing comes over it. */
+/** Calls `onLost` once. An open stream counts as contact, even when nothing is received on it. */
 export function watchContact(input: {
   controlPlane: Pick<ControlPlane, 'lastContact'>;
   isConnected?: () => boolean;

@@ -1,9 +1,9 @@
 /**
- * The agent's end of the RPC. One channel for everything; each call carries the credential of its caller. Where there are several
- * servers, servers.ts chooses which one calls go to.
+ * The agent's end of the RPC. All calls share one channel, and each carries the credential of its caller. With several
+ * servers, servers.ts chooses the one for calls.
  *
- * A call that must arrive is made until it is answered: the control plane may be away for minutes, and every call may be
- * made twice. A refusal (stale, not found, denied …) is an answer.
+ * A call that must arrive is repeated until it is answered: the control plane may be unreachable for minutes, and every
+ * call is idempotent. A refusal (stale, not found, denied …) is an answer.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Metadata, credentials, status } from '@grpc/grpc-js';
@@ -18,11 +18,11 @@ import { chooseServer } from './servers.ts';
 import { trustAuthority } from './trusted-authority.ts';
 
 export type ControlPlane = {
-  /** Until it is answered, or `signal` says that nobody waits any more. Throws a `Refusal` when the call is refused. */
+  /** Repeats the call until it is answered or `signal` is aborted. Throws a `Refusal` when the call is refused. */
   callUntilAnswered<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   callOnce<M extends UnaryMethod>(method: M, request: RequestOf<M>, options: CallOptions): Promise<ReplyOf<M>>;
   work(request: WorkRequest, token: string): OrderStream;
-  /** `host:port` of the server that calls go to now. */
+  /** The current server, as `host:port`. */
   server(): string;
   /** When it last answered, whatever the answer. Milliseconds since the epoch. */
   lastContact(): number;
@@ -32,17 +32,17 @@ export type ControlPlane = {
 export type WorkRequest = { hostname: string; pid: number; version: string; running_tokens: string[] };
 
 export type CallOptions = {
-  /** Asked for each attempt at the call: credentials are renewed while a call is repeated. */
+  /** Called for each try, because credentials are renewed while a call is repeated. */
   token: () => string;
   signal?: AbortSignal;
   deadlineMs?: number;
-  /** After so many errors inside the control plane the last one is the answer; default: never. */
+  /** After this number of errors inside the control plane, the last one is the answer. Default: no limit. */
   maxServerErrors?: number;
-  /** Told why the call is made again, and which server did not answer it. */
+  /** Called with the reason of a repetition, and the server that did not answer. */
   onRepeat?: (why: Refusal, server: string) => void;
 };
 
-/** The control plane has answered, and refuses. */
+/** The control plane has answered and refused the call. */
 export class Refusal extends Error {
   readonly code: status;
 
@@ -52,7 +52,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Not answered, or answered by something between us and the control plane, or with an error that may pass. */
+/** Not answered, or answered by something in between, or with an error that may be temporary. */
 const WORTH_REPEATING = new Set<status>([
   status.UNAVAILABLE,
   status.DEADLINE_EXCEEDED,
@@ -61,24 +61,24 @@ const WORTH_REPEATING = new Set<status>([
   status.RESOURCE_EXHAUSTED,
   status.CANCELLED,
 ]);
-/** Something is wrong inside the control plane, perhaps with this very call. */
+/** Errors inside the control plane. The call itself may be the cause. */
 const SERVER_ERRORS = new Set<status>([status.INTERNAL, status.UNKNOWN]);
-/** What the channel says by itself when it reaches nobody. */
+/** The codes that the channel itself returns when it reaches no server. */
 const NO_CONTACT = new Set<status>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
 const DEADLINE_MS = 30_000;
-/** Spread: agents that lost the same control plane must not come back as one. */
+/** Spread, so that agents that lost the same control plane do not reconnect at once. */
 const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
-/** A server that hangs is noticed within ten seconds: there is another one to go to. */
+/** Detects a server that hangs within ten seconds, because there is another one. */
 const QUICK_KEEPALIVE = { 'grpc.keepalive_time_ms': 5_000, 'grpc.keepalive_timeout_ms': 5_000 } as const;
 
-/** `line`: to the control plane that has started us, as long as it lives. */
+/** `line`: the direct connection to the control plane that has started this agent, as long as it is open. */
 export function connectControlPlane(input: {
-  /** Each `host:port`. */
+  /** Each is a `host:port`. */
   servers: readonly string[];
   tlsCa: string;
-  /** There are, or may be, several processes of the control plane that would take us. */
+  /** True when several processes of the control plane would, or may, accept this agent. */
   mayMove?: boolean;
   line?: DirectLine | undefined;
 }): ControlPlane {
@@ -91,7 +91,7 @@ export function connectControlPlane(input: {
       'grpc.keepalive_permit_without_calls': 1,
       'grpc.initial_reconnect_backoff_ms': 100,
       'grpc.max_reconnect_backoff_ms': 2_000,
-      'grpc.dns_min_time_between_resolutions_ms': 2_000, // a name may have other addresses by now
+      'grpc.dns_min_time_between_resolutions_ms': 2_000, // the addresses of a name may have changed
       'grpc.enable_retries': 0,
     });
   });
@@ -164,7 +164,7 @@ export function connectControlPlane(input: {
       const isByLine = line?.isOpen() === true;
       const stream = isByLine ? line.work(request, token) : client.Work(request, bearer(token));
       stream.on('data', () => (lastContact = Date.now()));
-      // A server that takes no workers right now, because it starts or has lost its database, is no better than one that is gone.
+      // A server that currently takes no workers, because it is starting or has lost its database, counts as lost.
       stream.on('error', (error) => {
         if (!isByLine && (error as ServiceError).code === status.UNAVAILABLE) servers.failed(client);
       });

@@ -1,4 +1,4 @@
-/** The agent's end of the line to the control plane that has started it (proto/line.ts). */
+/** The agent's end of the direct connection to the control plane that has started it (proto/line.ts). */
 import { EventEmitter } from 'node:events';
 import { fstatSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -8,7 +8,7 @@ import type { ReceivedOrder, ReplyOf, RequestOf, UnaryMethod } from '@svc/proto/
 import { LINE_METHODS, openLine } from '@svc/proto/line.ts';
 import type { LineMethod } from '@svc/proto/line.ts';
 
-/** As the library's own: `code` is a status, `details` is what is wrong. */
+/** The shape of the library's own errors: `code` is a status, `details` says what is wrong. */
 export type LineError = { code: status; details: string };
 
 export type OrderStream = Pick<EventEmitter, 'on'> & { cancel(): void };
@@ -24,7 +24,7 @@ export type DirectLine = {
   work(request: object, token: string): OrderStream;
 };
 
-/** Takes the answer, or what is said in its place. */
+/** Receives the answer, or the error in its place. */
 type Pending = { answer(code: status, message: Uint8Array): void; order?(message: Uint8Array): void };
 
 type Definition = {
@@ -39,12 +39,15 @@ export const isOnLine = (method: UnaryMethod): method is UnaryMethod & LineMetho
 const GONE: LineError = { code: status.UNAVAILABLE, details: 'the control plane that started this agent has gone' };
 const text = (message: Uint8Array): string => Buffer.from(message).toString('utf8');
 
-/** Undefined when there is none: the agent was started in another way, or through a program that passed nothing on. */
+/**
+ * Returns undefined when there is no such connection: the agent was started in another way, or by a program that did
+ * not pass it on.
+ */
 export function connectLine(descriptor: string | undefined): DirectLine | undefined {
   const fd = Number(descriptor ?? '');
   if (descriptor === undefined || !Number.isInteger(fd) || !isSocket(fd)) return undefined;
   const socket = new Socket({ fd, readable: true, writable: true });
-  socket.unref(); // an agent that has nothing else to wait for leaves
+  socket.unref(); // it must not keep alive an agent that has nothing else to wait for
   let isOpen = true;
   let lastId = 0;
   const pending = new Map<number, Pending>();

@@ -1,10 +1,10 @@
-/** The pod's own token for a credential of ours. The kubelet renews the file, so it is read for each call. */
+/** Exchanges the pod's own token for a credential. The kubelet renews the file, so it is read for each call. */
 import { readFileSync } from 'node:fs';
 import { Refusal } from './control-plane.ts';
 import type { ControlPlane } from './control-plane.ts';
 import { SettingsError } from '../settings.ts';
 
-/** `versionKey`: of the version that a worker serves; empty for an attempt. */
+/** `versionKey`: the version that a worker serves; empty for an attempt. */
 export async function exchangeToken(
   controlPlane: Pick<ControlPlane, 'callUntilAnswered'>,
   file: string,

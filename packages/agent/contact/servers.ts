@@ -1,6 +1,6 @@
 /**
- * Chooses the server that an agent talks to. Of several servers it takes the first that answers, and stays there until that one
- * is lost. Then it tries the next ones, in the order in which they were given, round and round.
+ * Chooses the server for an agent. Of several servers it takes the first that answers, and stays there until that one
+ * is lost. Then it tries the next ones in the given order, again and again.
  *
  *   connecting ──▶ connected ──▶ the connection breaks ──▶ connecting to the next one, at once
  *        └──▶ refused, or no answer for 2 s ──▶ the next one; after a round without an answer, a pause first
@@ -15,16 +15,16 @@ type Channel = ReturnType<Client['getChannel']>;
 
 export type Servers<C> = {
   client(): C;
-  /** `host:port` of the server that calls go to now. */
+  /** The current server, as `host:port`. */
   address(): string;
-  /** Reports that the server of this client does not serve. Does nothing when the choice has moved on already. */
+  /** Reports that the server of this client does not serve. Does nothing when another server was chosen already. */
   failed(client: C): void;
   close(): void;
 };
 
 /** A host that is switched off does not even refuse a connection. */
 const CONNECT_MS = 2_000;
-/** Spread: agents that lost the same server must not come back as one. */
+/** Spread, so that agents that lost the same server do not reconnect at once. */
 const PAUSES = { firstMs: 100, longestMs: 2_000, spread: true };
 
 export function chooseServer<C extends Pick<Client, 'getChannel' | 'close'>>(
@@ -43,7 +43,7 @@ export function chooseServer<C extends Pick<Client, 'getChannel' | 'close'>>(
   function connect(): C {
     const opened = open(addressAt(index));
     const channel = opened.getChannel();
-    const state = channel.getConnectivityState(true); // connects while the caller makes the rest of itself ready
+    const state = channel.getConnectivityState(true); // connects while the caller prepares its other parts
     if (addresses.length < 2) return opened;
     slow = setTimeout(() => failed(opened), CONNECT_MS).unref();
     watch(opened, channel, state);
@@ -79,7 +79,7 @@ export function chooseServer<C extends Pick<Client, 'getChannel' | 'close'>>(
     const left = client;
     index += 1;
     client = connect();
-    left.close(); // calls that waited for it fail now, and are made again
+    left.close(); // calls that waited for it fail now, and are repeated
   }
 
   return {

@@ -1,6 +1,6 @@
 /**
- * The authority whose certificates the agent trusts, as its file has it now: an agent may live longer than a certificate, and
- * the next connection must be possible with the next one.
+ * The authority whose certificates the agent trusts, read again when its file changes. An agent may live longer than a
+ * certificate, and its next connection must accept the next one.
  */
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
@@ -13,7 +13,7 @@ type Listener = Parameters<Provider['addCaCertificateListener']>[0];
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Throws when the file cannot be read to begin with; later, what was read last counts. */
+/** Throws when the file cannot be read at first. Later, the last readable content counts. */
 export function trustAuthority(
   path: string,
   { address, lookEveryMs = LOOK_EVERY_MS }: { address: string; lookEveryMs?: number },
@@ -57,7 +57,7 @@ export function trustAuthority(
   return ip === undefined ? made : withoutServerName(made);
 }
 
-/** Undefined for a name. `address` is `host:port`. */
+/** Returns undefined for a name. `address` is `host:port`. */
 function ipOf(address: string): string | undefined {
   const host = address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '');
   return isIP(host) === 0 ? undefined : host;
@@ -68,8 +68,9 @@ const verifyByIp = (ip: string): VerifyOptions => ({
 });
 
 /**
- * TLS names the server that is wanted, and an IP address is no such name (RFC 6066): Node warns of it (DEP0123). The library
- * sends the host of the target, so for the handshake the target has none; the certificate is checked for the address all the same.
+ * Removes the server name from the handshake. TLS sends the name of the wanted server, but an IP address is not allowed
+ * there (RFC 6066), and Node warns about it (DEP0123). The library sends the host of the target, so the target has none
+ * here. The certificate is still checked for the address.
  */
 function withoutServerName(made: ChannelCredentials): ChannelCredentials {
   const connector = made._createSecureConnector.bind(made);

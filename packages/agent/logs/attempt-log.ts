@@ -1,8 +1,8 @@
 /**
- * The log of one attempt, on its way to the control plane. Stored as one JSON object per line.
+ * Sends the log of one attempt to the control plane, as one JSON object per line.
  *
- * Lines travel soon after they are written, so that people can watch; but a task that ends within that moment sends nothing
- * on its own: its few lines go with the outcome.
+ * Lines are sent soon after they are written, so that people can watch. A task that ends before that sends no log
+ * message: its few lines go with the outcome.
  */
 import { StringDecoder } from 'node:string_decoder';
 import { MAX_LOG_CHUNK_BYTES, MAX_LOG_TAIL_BYTES } from '@svc/proto/limits.ts';
@@ -15,22 +15,22 @@ import type { StreamName } from '../task-sockets.ts';
 export type Level = 'debug' | 'info' | 'warning' | 'error';
 
 export type AttemptLog = {
-  /** A line of the agent's own. */
+  /** Adds a line of the agent itself. */
   note(text: string, level?: Level): void;
-  /** Records as the task process made them. */
+  /** Adds records of the task process. */
   write(records: readonly unknown[]): void;
-  /** What programs print: bytes, cut into lines here. */
+  /** Adds output of programs: bytes, which are cut into lines here. */
   output(name: StreamName, chunk: Buffer): void;
   outputEnded(name: StreamName): void;
   /** True while the task should wait. */
   isFull(): boolean;
-  /** The attempt has started, and its log goes on at `offset`. Nothing is sent before. */
+  /** Called when the attempt has started; its log continues at `offset`. Nothing is sent before. */
   begin(offset: number): void;
-  /** All that is not acknowledged, once it is little enough to go with the outcome; more is sent before. */
+  /** Returns the unacknowledged tail, after flushing until it fits into Finish. */
   tail(): Promise<{ offset: number; data: Buffer }>;
-  /** How long the control plane says the log is. */
+  /** Notes the length of the log that the control plane reports. */
   acknowledge(length: number): void;
-  /** Until everything has arrived. */
+  /** Resolves when everything has arrived. */
   flush(): Promise<void>;
   close(): void;
 };
@@ -38,24 +38,29 @@ export type AttemptLog = {
 const SEND_AFTER_MS = 250;
 const SEND_AT_BYTES = 64 * 1024;
 const MAX_LINE_CHARACTERS = 64 * 1024;
-/** Of a line without end, this much waits for more: a secret must not leave in two halves that nobody recognises. */
+/**
+ * How much of a line without an end is held back: a secret must not be sent in two halves, which no mask would match.
+ */
 const HELD_BACK_CHARACTERS = 8 * 1024;
 
-/** As all of our own lines have it; others are converted. */
+/** The format of our own lines. Others are converted. */
 const MOMENT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/;
 
 export function createAttemptLog(input: {
-  /** Until it is answered. Bytes that are there already are skipped; `length` is that of the log then. */
+  /**
+   * Repeats the call until it is answered. Bytes that are stored already are skipped; `length` is the new length of the
+   * log.
+   */
   append: (chunk: { offset: number; data: Buffer }) => Promise<{ length: number }>;
   masks: Masks;
   signal: AbortSignal;
-  /** Called when the task may go on. */
+  /** Called when the task may continue. */
   onRoom: () => void;
 }): AttemptLog {
   const { append, masks, signal } = input;
   const buffer = createLogBuffer();
   const lines = { stdout: createOutput(masks), stderr: createOutput(masks) };
-  /** Where position 0 of the buffer is in the log; undefined until the attempt has started. */
+  /** The position in the log of position 0 of the buffer. Undefined until the attempt has started. */
   let base: number | undefined;
   let sending: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -75,13 +80,13 @@ export function createAttemptLog(input: {
     timer = undefined;
     sending ??= sendAll().finally(() => {
       sending = undefined;
-      // Written while the last answer was on its way.
+      // Written while the last call was under way.
       if (!isGivenUp && buffer.start < buffer.end) timer ??= setTimeout(() => void send(), SEND_AFTER_MS);
     });
     return sending;
   }
 
-  /** What there is now; what a busy task adds meanwhile is for the next time. */
+  /** Sends what is buffered now. What a busy task adds in the meantime is sent the next time. */
   async function sendAll(): Promise<void> {
     const goal = buffer.end;
     while (base !== undefined && buffer.start < goal && !isGivenUp) {
@@ -92,7 +97,7 @@ export function createAttemptLog(input: {
         acknowledge(length, offset + data.length);
       } catch (error) {
         if (!(error instanceof Refusal) && !signal.aborted) throw error;
-        giveUp(); // nobody wants these lines any more
+        giveUp(); // the control plane no longer accepts these lines
       }
     }
   }
@@ -100,7 +105,7 @@ export function createAttemptLog(input: {
   function acknowledge(length: number, sentUpTo: number): void {
     if (base === undefined) return;
     const from = base + buffer.start;
-    // The control plane has lost what it had acknowledged: go on where its log ends now.
+    // The control plane has lost bytes that it had acknowledged. Continues where its log ends now.
     if (length < from) base -= from - length;
     else buffer.acknowledge(Math.min(length, sentUpTo) - base);
     if (!buffer.isFull) input.onRoom();
@@ -112,7 +117,10 @@ export function createAttemptLog(input: {
     input.onRoom();
   }
 
-  /** The task has a clock and we have one, and either may be set while it runs: lines never go back in time. */
+  /**
+   * The task and the agent read the clock separately, and the clock may be set while the task runs. The moments of
+   * lines never decrease.
+   */
   function storeRecords(records: readonly unknown[]): void {
     store(records.map((record) => `${JSON.stringify(inOrder(record))}\n`).join(''));
   }
@@ -166,7 +174,7 @@ export function createAttemptLog(input: {
   };
 }
 
-/** Whole lines of a stream of bytes; a very long one in pieces. */
+/** Returns whole lines of a stream of bytes, and a very long one in pieces. */
 function createOutput(masks: Masks): { push(chunk: Buffer): string[]; end(): string } {
   const decoder = new StringDecoder('utf8');
   let partial = '';

@@ -3,25 +3,26 @@
  *
  *   written ──▶ memory (8 MiB) ──▶ a temporary file, once memory is full ──▶ acknowledged: forgotten
  *
- * Everything in memory comes before everything in the file, so a file that has been used stays in use until it is drained.
+ * Everything in memory comes before everything in the file. A file that is in use therefore stays in use until it is
+ * empty.
  */
 import { closeSync, ftruncateSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MAX_MEMORY_BYTES = 8 * 1024 * 1024;
-/** Beyond this the task waits until the control plane has taken some. */
+/** Beyond this the task waits until the control plane has accepted some bytes. */
 const MAX_WAITING_BYTES = 1024 * 1024 * 1024;
 
 export type LogBuffer = {
-  /** False when there was no room on the disk: the bytes are gone. */
+  /** Returns false when the disk had no room and the bytes are lost. */
   write(bytes: Buffer): boolean;
   /** Position after the last byte written. */
   readonly end: number;
   /** Position of the first byte that is not acknowledged. */
   readonly start: number;
   readonly isFull: boolean;
-  /** From `start` on. */
+  /** Returns bytes from `start`. */
   peek(maxBytes: number): Buffer;
   acknowledge(position: number): void;
   close(): void;
@@ -31,7 +32,7 @@ export function createLogBuffer(options: { maxMemoryBytes?: number; maxWaitingBy
   const { maxMemoryBytes = MAX_MEMORY_BYTES, maxWaitingBytes = MAX_WAITING_BYTES } = options;
   let chunks: Buffer[] = [];
   let start = 0;
-  /** Where memory ends and the file begins. */
+  /** The position where memory ends and the file begins. */
   let memoryEnd = 0;
   let end = 0;
   let file: SpillFile | undefined;
@@ -110,7 +111,10 @@ function taken(chunks: readonly Buffer[], maxBytes: number): Buffer[] {
 
 type SpillFile = { append(bytes: Buffer): void; read(from: number, length: number): Buffer; close(): void };
 
-/** Readable by us alone, and gone with the process: its name is removed while it is open. */
+/**
+ * Creates a file that only this user can read and that vanishes with the process, because its name is removed while it
+ * is open.
+ */
 function createSpillFile(): SpillFile {
   const folder = mkdtempSync(join(tmpdir(), 'svc-agent-log-'));
   const handle = openSync(join(folder, 'log'), 'wx+', 0o600);

@@ -1,6 +1,6 @@
 /**
- * Secrets in what programs print, replaced by ***. Python masks what goes through it; this is for the rest: output of
- * programs that a task starts, and texts of the agent itself. The rules are those of every program (@svc/spec/masking).
+ * Masks secrets in the output of programs with ***. Python masks what passes through it. This masks the rest: output of
+ * programs that a task starts, and texts of the agent itself. All programs use the same rules (@svc/spec/masking).
  */
 import { createHash } from 'node:crypto';
 import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
@@ -9,7 +9,7 @@ import type { SecretSet } from '@svc/spec/masking/secret-set.ts';
 
 export type Masks = {
   add(values: readonly string[]): void;
-  /** Of this attempt alone, and a few at a time: what it has fetched itself. */
+  /** Adds secrets of this attempt only, a few at a time: those that it has fetched itself. */
   addOwn(values: readonly string[]): void;
   apply(text: string): string;
 };
@@ -31,8 +31,8 @@ export function createMasks(): Masks {
 }
 
 /**
- * Attempts of a tenant are given the same secrets, up to thousands: they share the index of the last few lists, which is
- * made when a text is first looked at (25 µs and 2.5 kB for each secret).
+ * Attempts of a tenant get the same secrets, up to thousands. They share the indexes of the last few lists, because an
+ * index takes time and memory. It is built when a text is first checked.
  */
 const KEPT = 8;
 const kept = new Map<string, SecretSet>();
@@ -46,7 +46,8 @@ function setOf(values: readonly string[]): SecretSet {
 function keptSet(key: string, values: Iterable<string>): SecretSet {
   let set = kept.get(key);
   if (set === undefined) {
-    // Not by halves: of a line that is still coming, the first half would be masked and the rest not recognised any more.
+    // Does not match halves: in a line that is still incomplete, the first half would be masked and the rest not
+    // recognised.
     set = createSecretSet({ findsHalves: false });
     for (const value of values) set.add(value);
   }

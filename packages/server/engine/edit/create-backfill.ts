@@ -99,7 +99,7 @@ async function reprocessRun(
 ): Promise<RunEffects> {
   const { key, run, conf, user, onLatestVersion } = input;
   const { tenantId, dagId, backfillId } = key;
-  // first, because a run of a backfill does not start on its own
+  // First, because a run of a backfill does not start on its own.
   await assignToBackfill(trx, { tenantId, run, backfillId, conf, user });
   const cleared = await clearRun(
     trx,
