@@ -9,20 +9,18 @@ import { toNodeHandler } from '@modelcontextprotocol/node';
 import type { NodeIncomingMessageLike } from '@modelcontextprotocol/node';
 import { createMcpHandler } from '@modelcontextprotocol/server';
 import type { McpServer } from '@modelcontextprotocol/server';
-import { nestingOf } from '@svc/spec/json-shape.ts';
 import type { BearerCheck } from '../control-plane/bearer-check.ts';
 import type { Log } from '../log.ts';
 import { UsageError } from '../options.ts';
 import type { ListenAddress } from '../options.ts';
 import { bearerOf, refuseByOrigin } from './gate.ts';
 import type { Refusal } from './gate.ts';
+import { NESTING_FAULT, isTooDeep } from './nesting.ts';
 
 /** Calls are short; the longest search text has 1,000 characters. */
 const MAX_BODY_BYTES = 256 * 1024;
 /** Older clients may send several calls in one request; not hundreds. */
 const MAX_BATCH = 20;
-/** Arguments of tools have two or three. */
-const MAX_NESTING = 100;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the 60 s of common proxies, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
@@ -99,11 +97,7 @@ async function handle(input: {
   if (body === undefined) return refuse(response, { status: 413, message: `a body may have ${MAX_BODY_BYTES} bytes` });
   const message = parsed(body);
   if (message === undefined) return refuse(response, { status: 400, message: 'the body is not JSON', code: -32_700 });
-  // The protocol's own checks recurse.
-  if (nestingOf(body) > MAX_NESTING) {
-    const fault = `the body must not be nested deeper than ${MAX_NESTING} levels`;
-    return refuse(response, { status: 400, message: fault, code: -32_600 });
-  }
+  if (isTooDeep(body)) return refuse(response, { status: 400, message: NESTING_FAULT, code: -32_600 });
   if (Array.isArray(message) && message.length > MAX_BATCH) {
     return refuse(response, { status: 400, message: `a batch may have ${MAX_BATCH} messages`, code: -32_600 });
   }

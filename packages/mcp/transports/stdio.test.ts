@@ -145,6 +145,19 @@ it('ends although a call was cancelled and a subscription is open: neither is ev
   expect(listening.output.stdout).toContain('"diagnose_run"');
 });
 
+it('answers a request whose arguments are nested 100,000 deep with an error, and serves the next one', async () => {
+  const { child, output, closed } = start();
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"list_dags","arguments":{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}}}`;
+  child.stdin.end(lines([INITIALIZE, deep, '['.repeat(100_000), call(2, 'list_dags', {})]));
+  expect((await closed)[0]).toBe(0);
+  const answers = output.stdout.trimEnd().split('\n').map((line) => JSON.parse(line) as Record<string, unknown>); // prettier-ignore
+  const answerOf = (id: number) => answers.filter((answer) => answer['id'] === id);
+  expect(answerOf(1)).toEqual([
+    { jsonrpc: '2.0', id: 1, error: { code: -32_600, message: 'a message must not be nested deeper than 100 levels' } },
+  ]);
+  expect(answerOf(2)).toEqual([expect.objectContaining({ result: expect.anything() as unknown })]);
+});
+
 it('starts without a token, and says what is missing when it is needed', async () => {
   const { child, output, closed } = start([], { SVC_TOKEN: '' });
   child.stdin.end(lines([INITIALIZE, call(1, 'list_dags', {})]));

@@ -3,12 +3,12 @@
  * to standard error.
  */
 import { Console } from 'node:console';
-import { PassThrough } from 'node:stream';
-import type { Readable, Writable } from 'node:stream';
-import { isJSONRPCRequest } from '@modelcontextprotocol/server';
+import type { Readable, Transform, Writable } from 'node:stream';
+import { ProtocolErrorCode, isJSONRPCRequest } from '@modelcontextprotocol/server';
 import type { JSONRPCMessage, McpServer, Transport } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { Log } from '../log.ts';
+import { NESTING_FAULT, createLineCheck } from './nesting.ts';
 
 export type StdioStreams = { stdin: Readable; stdout: Writable; stderr: Writable };
 
@@ -37,7 +37,7 @@ class DrainingStdioTransport implements Transport {
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #inner: StdioServerTransport;
   readonly #open = new Set<string | number>();
-  readonly #input = new PassThrough();
+  readonly #input: Transform = createLineCheck((line) => this.#refuse(line));
   readonly #onClosed: () => void;
   #hasEnded = false;
 
@@ -88,9 +88,26 @@ class DrainingStdioTransport implements Transport {
     }
   }
 
+  /** The answer of a message that is not passed on, so that its client does not wait for one. */
+  #refuse(line: string): void {
+    this.onerror?.(new Error(NESTING_FAULT));
+    const { id } = asObject(line);
+    if (typeof id !== 'string' && typeof id !== 'number') return;
+    const error = { code: ProtocolErrorCode.InvalidRequest, message: NESTING_FAULT };
+    this.#inner.send({ jsonrpc: '2.0', id, error }).catch(() => {}); // the client has gone
+  }
+
   #endWhenIdle(): void {
     // What has arrived and is not parsed yet may hold more requests.
     if (this.#input.readableLength + this.#input.writableLength > 0) setImmediate(() => this.#endWhenIdle());
     else if (this.#open.size === 0) this.#input.end();
+  }
+}
+
+function asObject(line: string): { id?: unknown } {
+  try {
+    return (JSON.parse(line) ?? {}) as { id?: unknown };
+  } catch {
+    return {};
   }
 }
