@@ -12,6 +12,7 @@ import type { Activity } from './activity.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
+import { ownShare } from './claim/share.ts';
 import type { Executor } from './executor.ts';
 import type { Attempt, ReservedSlots } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
@@ -19,6 +20,8 @@ import type { Lanes } from './shared/lanes.ts';
 
 /** About the duration of a transaction that finishes tasks. */
 const MISSED_AGAIN_MS = 2;
+/** Several times as long as a claim of another process takes. */
+const LEFT_AGAIN_MS = 10;
 
 export type Dispatcher = {
   /** There may be something to claim. */
@@ -76,10 +79,12 @@ export function createDispatcher(options: {
       isShortOfRoom = room <= 0;
       if (room <= 0 || isStopped) return;
       promised += room;
-      const { attempts, starts, withdrawn, missed } = await claim(db, graphs, {
+      const { attempts, starts, withdrawn, missed, left } = await claim(db, graphs, {
         capacity: room,
         lanes: lanesLeft(),
+        peers: executor.peers,
       }).finally(() => (promised -= room));
+      if (left > 0) activity.after(LEFT_AGAIN_MS, requestClaim);
       if (missed > 0) activity.after(MISSED_AGAIN_MS, requestClaim);
       if (attempts.length > 0) hand(attempts);
       isShortOfRoom = attempts.length >= room || hasLanes;
@@ -88,6 +93,7 @@ export function createDispatcher(options: {
         options.onEffects(effects);
         if (effects.hasTriggers) continue; // they made room for the instances behind them
       }
+      if (left > 0) return;
       // Withdrawn instances made room for those behind them. A claim that filled its room may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
       // A claim that filled a lane may also have left some: it did not see the instances of other lanes behind them.
@@ -142,7 +148,8 @@ export function createDispatcher(options: {
     reserve(slots) {
       let reserved = 0;
       function growTo(wanted: number): number {
-        const more = isStopped || hasLanes ? 0 : Math.max(0, Math.min(wanted - reserved, roomLeft()));
+        const share = executor.peers ? ownShare(wanted, executor.peers) : wanted;
+        const more = isStopped || hasLanes ? 0 : Math.max(0, Math.min(share - reserved, roomLeft()));
         promised += more;
         return (reserved += more);
       }

@@ -11,6 +11,7 @@
  * the engine finds the attempt when its lease expires. docs/architecture.md says how to add an executor.
  */
 import type { ConnectionTestJob, ConnectionTestResult } from '@svc/proto/connection-test.ts';
+import type { Peers } from './claim/share.ts';
 import type { Attempt, AttemptRef, Failure, ReadyWorker } from './shared/attempts.ts';
 import type { Lanes } from './shared/lanes.ts';
 import type { CallbackJob } from './sql/callbacks.ts';
@@ -30,6 +31,8 @@ export type Executor = {
   capacity(): number;
   /** The lanes that have room now; `capacity` is their sum. Absent when the executor takes every attempt. */
   lanes?: () => Lanes;
+  /** Absent: no worker of another process takes the same attempts. */
+  readonly peers?: Peers | undefined;
   /**
    * Carries claimed attempts to workers. Each has a new id. An attempt that cannot start, or is lost, is reported
    * through `Attempts.lost`.

@@ -27,6 +27,7 @@ export function createSeveralExecutors(input: {
   return {
     capacity: () => all.reduce((sum, executor) => sum + executor.capacity(), 0),
     lanes: () => lanesOf(executors, routing),
+    peers: own.peers && { ...own.peers, takes: (task) => executorFor(task) === own },
     dispatch(attempts) {
       const byExecutor = Map.groupBy(attempts, executorFor);
       for (const [executor, theirs] of byExecutor) executor?.dispatch(theirs);

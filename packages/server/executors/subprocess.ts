@@ -120,7 +120,10 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
         given.giveWaiting(id); // accepted between two processes
         tellCapacity();
       },
-      disconnected: () => log.warn({ worker: id }, 'the agent is not connected'),
+      disconnected() {
+        log.warn({ worker: id }, 'the agent is not connected');
+        row?.disconnected(id);
+      },
       isCrowded: (ofRun) => given.of(id).filter((one) => one.run === ofRun).length > CROWD,
       ...(options.mayRun && { mayRun: options.mayRun }),
     });
@@ -164,6 +167,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
 
   return {
     capacity: freeSlots,
+    peers: row && { ownFree: freeSlots, othersFree: row.othersFree },
     dispatch(claimed) {
       for (const attempt of claimed) accept(orderedTask(attempt));
     },

@@ -44,6 +44,8 @@ export async function startScriptedScheduler(
     leaseMs?: number;
     goesOn?: boolean;
     explainSilence?: Executor['explainSilence'];
+    /** Free slots of workers of other processes, which never take anything. */
+    othersFree?: number;
     /** Triggers start their first tasks themselves; told of what is ordered before it is stored. */
     onOrder?: (attempts: readonly Attempt[], started: Promise<StartedAhead>) => Promise<void>;
   } = {},
@@ -97,8 +99,10 @@ export async function startScriptedScheduler(
   }
 
   const { onOrder } = input;
+  const freeSlots = (): number => (input.capacity ?? 1_000) - inFlight;
   const executor: Executor = {
-    capacity: () => (input.capacity ?? 1_000) - inFlight,
+    capacity: freeSlots,
+    peers: { ownFree: freeSlots, othersFree: () => input.othersFree ?? 0 },
     dispatch(attempts) {
       for (const attempt of attempts) take(attempt, () => play(attempt));
     },

@@ -220,6 +220,14 @@ export async function countWorkers(db: Database, filter: { tenantId?: string } =
   return rows;
 }
 
+/** Free slots of local workers that other processes own, as of their last sign of life. */
+export async function countFreeLocalSlots(db: Database, { exceptOwner }: { exceptOwner: string }): Promise<number> {
+  const { rows } = await sql<{ free: number }>`
+    select coalesce(sum(greatest(slots - running, 0)), 0)::int as free from workers
+    where kind = 'local' and owner <> ${exceptOwner} and ${shownState} in ('idle', 'busy')`.execute(db.shared);
+  return rows[0]?.free ?? 0;
+}
+
 export type QueueUse = { workers: number; slots: number; running: number };
 
 /** Of the remote workers of a tenant that take tasks of a queue right now. */

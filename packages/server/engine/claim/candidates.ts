@@ -17,6 +17,8 @@ export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigge
 export type Judged = {
   /** In the order of their priority, up to the last one for which there was room. */
   verdicts: Verdict[];
+  /** All that were looked at. */
+  found: readonly Candidate[];
   /** Number of candidates skipped because another claim holds the lock of their limit. Claim again soon. */
   missed: number;
   graphs: ReadonlyMap<string, DagGraph>;
@@ -43,6 +45,7 @@ export async function judgeCandidates(
   const ours = inPools.filter((row) => isOurs(row, usage));
   return {
     verdicts: judge(ours, usage, { capacity, lanes }),
+    found: ours,
     missed: found.length - ours.length,
     graphs: usage.graphs,
   };

@@ -20,6 +20,8 @@ import { lockRuns } from '../sql/run-writes.ts';
 import { countActive, countActiveOfTask, lockTaskSlots } from '../sql/slots.ts';
 import { judgeCandidates, perRunLimit, runKey } from './candidates.ts';
 import type { Judged, Verdict } from './candidates.ts';
+import { keepShare } from './share.ts';
+import type { Peers } from './share.ts';
 import { takeQueued } from './take-queued.ts';
 
 const CLAIMS_AT_ONCE = 500;
@@ -31,23 +33,32 @@ export type Claimed = {
   starts: Candidate[];
   /** Number of instances skipped because another transaction had locked them. Claim again soon. */
   missed: number;
+  /** Left for workers of other processes: claimed here when they do not. */
+  left: number;
 };
 
-/** With lanes, it claims only for those that have room. */
+/** With lanes, it claims only for those that have room. With peers, it claims only its share (share.ts). */
 export async function claim(
   db: Database,
   graphs: DagGraphs,
-  { capacity, lanes }: { capacity: number; lanes?: Lanes | undefined },
+  { capacity, lanes, peers }: { capacity: number; lanes?: Lanes | undefined; peers?: Peers | undefined },
 ): Promise<Claimed> {
   return inPipelinedTransaction(db.shared, BEGIN_CLAIM, async (tx) => {
-    const look = Math.min(capacity, CLAIMS_AT_ONCE);
+    const look = Math.min(capacity + (peers?.othersFree() ?? 0), CLAIMS_AT_ONCE);
     const judged = await judgeCandidates(tx.db, graphs, { look, capacity, lanes });
     const starts = judged.verdicts.filter(({ reason }) => reason === 'start_trigger').map(({ candidate }) => candidate);
     const stopped = judged.verdicts.filter(({ reason }) => reason !== null && !LEFT_ALONE.has(reason));
     await withdraw(tx.db, await stillStopped(tx.db, stopped, judged));
-    const chosen = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
+    const free = judged.verdicts.filter(({ reason }) => reason === null).map(({ candidate }) => candidate);
+    const chosen = keepShare(free, { found: judged.found, peers });
     const [attempts] = await tx.commitWith(takeQueued(tx.db, chosen));
-    return { attempts, starts, withdrawn: stopped.length, missed: judged.missed + chosen.length - attempts.length };
+    return {
+      attempts,
+      starts,
+      withdrawn: stopped.length,
+      missed: judged.missed + chosen.length - attempts.length,
+      left: free.length - chosen.length,
+    };
   });
 }
 
