@@ -5,6 +5,7 @@ import type { JsonNode, JsonObject } from '@svc/server/vault/json-text.ts';
 import { MASK } from '@svc/server/vault/mask.ts';
 import { usageError } from '../cli-error.ts';
 import { parseConnectionUri, writeConnectionUri } from './connection-uri.ts';
+import { shownName } from './structured-file.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
 const TEXT_FIELDS = ['description', 'host', 'login', 'schema', 'password'] as const;
@@ -20,7 +21,7 @@ export function connectionOf({ name, value }: FileEntry): ConnectionBody {
     if (value.kind === 'object') return fromObject(id, value);
     throw usageError('give an object or a connection URI');
   } catch (error) {
-    throw usageError(`connection ${JSON.stringify(id)}: ${(error as Error).message}`);
+    throw usageError(`connection ${shownName(id)}: ${(error as Error).message}`);
   }
 }
 
@@ -51,9 +52,7 @@ function fromObject(id: string, { entries }: JsonObject): ConnectionBody {
     else if (name === 'port') body.port = portOf(value);
     else if (name === 'extra' || name === 'extra_dejson') body.extra = extraOf(value);
     else
-      throw usageError(
-        `there is no field ${JSON.stringify(name)}; use conn_type, ${TEXT_FIELDS.join(', ')}, port, extra`,
-      );
+      throw usageError(`there is no field ${shownName(name)}; use conn_type, ${TEXT_FIELDS.join(', ')}, port, extra`);
   }
   return body;
 }

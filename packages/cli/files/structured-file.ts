@@ -92,11 +92,17 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 function refuseRepeated(entries: FileEntry[]): FileEntry[] {
   const seen = new Set<string>();
   for (const { name } of entries) {
-    if (seen.has(name)) throw usageError(`${JSON.stringify(name)} is there twice: keep one of them`);
+    if (seen.has(name)) throw usageError(`${shownName(name)} is there twice: keep one of them`);
     seen.add(name);
   }
   return entries;
 }
+
+const LONGEST_NAME = 100;
+
+/** A name in a message: a file may have one of many MiB. */
+export const shownName = (name: string): string =>
+  JSON.stringify(name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME)}…` : name);
 
 export type ExportedEntry = { readonly name: string; readonly value: unknown };
 

@@ -1,6 +1,7 @@
 /** `airflow_settings.yaml` of Astronomer's projects. Its entries begin with an empty one, as a form to fill in. */
 import type { ConnectionBody } from '@svc/client/wire-types.ts';
 import { connectionOf } from '../files/connection-file.ts';
+import { shownName } from '../files/structured-file.ts';
 import type { FileEntry } from '../files/structured-file.ts';
 import { usageError } from '../cli-error.ts';
 import type { Found, PoolEntry } from './entities.ts';
@@ -59,7 +60,7 @@ function connection(fields: Fields): ConnectionBody {
 function pool(fields: Fields, file: string): PoolEntry {
   const name = textOf(fields['pool_name']);
   const slots = Number(fields['pool_slot'] ?? fields['pool_slots'] ?? Number.NaN);
-  if (!Number.isInteger(slots)) throw usageError(`${file}: pool ${JSON.stringify(name)}: pool_slot must be a number`);
+  if (!Number.isInteger(slots)) throw usageError(`${file}: pool ${shownName(name)}: pool_slot must be a number`);
   const description = textOf(fields['pool_description']);
   return { name, slots, ...(description !== '' && { description }) };
 }

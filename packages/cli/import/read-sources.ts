@@ -11,7 +11,7 @@ import type { JsonNode } from '@svc/server/vault/json-text.ts';
 import { usageError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { connectionOf } from '../files/connection-file.ts';
-import { formatOf, readEntries, readImportFile } from '../files/structured-file.ts';
+import { formatOf, readEntries, readImportFile, shownName } from '../files/structured-file.ts';
 import type { FileEntry } from '../files/structured-file.ts';
 import { variableOf } from '../files/variable-file.ts';
 import { readAirflowSettings } from './airflow-settings.ts';
@@ -74,7 +74,7 @@ function poolOf({ name, value }: FileEntry, file: string): PoolEntry {
     return node?.kind === 'scalar' ? valueOf(node) : undefined;
   };
   const slots = scalar('slots');
-  if (typeof slots !== 'number') throw usageError(`${file}: pool ${JSON.stringify(name)}: slots must be a number`);
+  if (typeof slots !== 'number') throw usageError(`${file}: pool ${shownName(name)}: slots must be a number`);
   const description = scalar('description');
   const deferred = scalar('include_deferred');
   return {

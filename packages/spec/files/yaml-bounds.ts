@@ -32,6 +32,7 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
   };
 
   let isScalar = false;
+  let previous: string | null = null;
   for (const source of new Lexer().lex(text)) {
     const type: string | null = isScalar ? 'scalar-source' : CST.tokenType(source);
     isScalar = type === 'scalar';
@@ -78,6 +79,12 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
       case 'comment':
         add('marks', MARKS);
         break;
+      case 'single-quoted-scalar':
+      case 'double-quoted-scalar':
+        nesting.content(column);
+        // Never valid, and the parser makes an error of each.
+        if (type === previous) add('marks', MARKS);
+        break;
       case 'space':
       case 'doc-mode':
       case 'flow-error-end':
@@ -87,6 +94,7 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
       default:
         nesting.content(column);
     }
+    previous = type;
     if (nesting.depth > limits.depth) throw tooDeep(kind, file, line);
     // these tokens contain no characters of the text
     if (type === 'doc-mode' || type === 'flow-error-end' || type === 'scalar') continue;
