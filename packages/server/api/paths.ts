@@ -1,9 +1,9 @@
-/** How paths name DAGs and runs, for every resource below them. */
+/** How paths name DAGs and runs, for all resources below them. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ApiError } from '../http/errors.ts';
 
-/** Path segment that stands for all DAGs, or all runs. */
+/** The path segment for all DAGs, or for all runs. */
 export const ALL = '~';
 
 export const RunParams = Type.Object({ dag_id: Type.String(), dag_run_id: Type.String() });
@@ -15,7 +15,7 @@ export const noSuchDag = (dagId: string): ApiError =>
 export const noSuchRun = ({ dag_id: dagId, dag_run_id: runId }: RunInPath): ApiError =>
   new ApiError('not_found', `The DagRun with dag_id: \`${dagId}\` and run_id: \`${runId}\` was not found`);
 
-/** It was there once, and its runs still are; but nothing new can be started of it. */
+/** The error for a DAG whose runs still exist, but which cannot start new ones. */
 export const staleDag = (dagId: string): ApiError =>
   new ApiError(
     'not_found',

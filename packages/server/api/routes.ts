@@ -1,4 +1,4 @@
-/** Every route of the API and the web UI, one line per resource. */
+/** All routes of the API and the web UI, one line per resource. */
 import type { AnswerElse } from '../http/app.ts';
 import type { App } from '../http/typed-app.ts';
 import { registerAssets } from './assets/assets.ts';
@@ -47,7 +47,7 @@ import { installListsInTurns } from '../http/lists-in-turns.ts';
 import { installMaskedFields } from '../http/masked-fields.ts';
 import type { Services } from './services.ts';
 
-/** The order is that of the OpenAPI document. */
+/** The OpenAPI document has the same order. */
 export function registerRoutes(app: App, services: Services): AnswerElse {
   installMaskedFields(app, services.readerMasks);
   installListsInTurns(app);

@@ -11,30 +11,30 @@ import type { ReaderMasks } from '../vault/reader-masks.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';
 
-/** What the routes work with; made once in server.ts and handed to every resource. */
+/** What all routes use. server.ts creates it once. */
 export type Services = {
   config: Config;
   db: Database;
   sessions: Sessions;
-  /** Undefined while `auth.provider` is `jwt`. */
+  /** Undefined if `auth.provider` is `jwt`. */
   singleSignOn: SingleSignOn | undefined;
-  /** Told the reason of every refused single sign-on. */
+  /** Receives the reason of every refused single sign-on. */
   onRefusedSignIn: (reason: string) => void;
   keyring: Keyring;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;
-  /** What people who may only read see of what tasks wrote. */
+  /** Masks what tasks wrote for callers with read access only. */
   readerMasks: ReaderMasks;
-  /** What becomes of runs; in a process without an executor it writes and wakes the others. */
+  /** Runs and their changes. In a process without an executor, it writes rows and wakes the other processes. */
   scheduler: Scheduler;
-  /** On a worker of this process; undefined where it has none that can. */
+  /** Tests a connection on a worker of this process. Undefined if no worker of it can. */
   testConnection: ManagedExecutor['testConnection'];
-  /** Of task attempts. */
+  /** The logs of task attempts. */
   logs: LogStore;
-  /** Large values of tasks; without Redis it is always empty. */
+  /** Large values of tasks. Without Redis it is always empty. */
   valueCache: ValueCache;
-  /** What is wrong with Redis, for people; null when nothing is, undefined where it is not configured. */
+  /** Returns what is wrong with Redis, or null. Undefined if Redis is not configured. */
   redisProblem: (() => string | null) | undefined;
-  /** Compiles what is edited here; undefined where DAGs are compiled elsewhere. */
+  /** Compiles edited files. Undefined if DAGs are compiled elsewhere. */
   workspaceCompiler: WorkspaceCompiler | undefined;
 };

@@ -1,4 +1,7 @@
-/** Assets and aliases: list and get. Their events: events.ts; runs that write an asset anew: dag-runs/materialize.ts. */
+/**
+ * Assets and aliases: list and get. Their events are in events.ts, and runs that materialize an asset are in
+ * dag-runs/materialize.ts.
+ */
 import { Type } from 'typebox';
 import { findAlias, findAsset, listAliases, listAssets } from '../../db/assets/assets.ts';
 import type { AssetRow } from '../../db/assets/assets.ts';

@@ -1,4 +1,4 @@
-/** Events of assets: what happened, saying that something has, and what waits for the schedules of DAGs. */
+/** Events of assets: listing them, reporting one, and events that wait for the schedules of DAGs. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';

@@ -1,4 +1,4 @@
-/** Asset events that wait until the schedule of a DAG has all it needs. */
+/** Asset events that wait until the schedule of a DAG has all events it needs. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { deleteQueuedEvents, listQueuedEvents } from '../../db/assets/event-lists.ts';
@@ -28,7 +28,7 @@ const QueuedEvents = Collection('QueuedEventCollection', 'queued_events', Queued
 const Before = Type.Object({ before: Type.Optional(DateTime) });
 const DagId = Type.String();
 
-/** The same question about a DAG, about an asset, and about both. */
+/** The same request for a DAG, for an asset, and for both. */
 const SCOPES = [
   { of: 'dag_asset', many: true, url: '/api/v2/dags/:dag_id/assets/queuedEvents', params: { dag_id: DagId } },
   { of: 'asset', many: true, url: '/api/v2/assets/:asset_id/queuedEvents', params: { asset_id: AssetId } },
@@ -113,7 +113,7 @@ function registerDelete(app: App, { db }: Services, scope: Scope): void {
   );
 }
 
-/** Nothing waits, or there is nothing it could wait for: the second is worth saying. */
+/** Answers 404 for an unknown DAG or asset, because an empty list would hide the mistake. */
 async function refuseUnknown(db: TenantDb, { dag_id: dagId, asset_id: assetId }: Params): Promise<void> {
   if (dagId !== undefined && !(await findDag(db, dagId))) throw noSuchDag(dagId);
   if (assetId !== undefined) await existingAsset(db, assetId);

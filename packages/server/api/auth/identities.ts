@@ -1,4 +1,4 @@
-/** Whose account at the identity provider a user is; an administrator can let go of it. */
+/** The accounts at the identity provider that belong to a user. An administrator can remove the binding. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { releaseIdentities } from '../../db/identity/oidc-identities.ts';

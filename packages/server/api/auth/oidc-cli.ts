@@ -1,4 +1,4 @@
-/** Single sign-on of a command line: a token for the code that its browser brought, or for a device code. */
+/** Single sign-on of a command line: exchanges the code from its browser, or a device code, for a token. */
 import { Type } from 'typebox';
 import { countFailure, lockBudget } from '../../db/identity/login-failures.ts';
 import { ApiError } from '../../http/errors.ts';
@@ -41,7 +41,7 @@ const DevicePending = Type.Object(
   { title: 'DevicePending' },
 );
 
-/** Each is a request to the provider in our name. */
+/** Each login is a request from this server to the provider, so the number is limited. */
 const DEVICE_LOGINS_PER_MINUTE = 10;
 
 export function registerOidcCli(app: App, services: Services): void {

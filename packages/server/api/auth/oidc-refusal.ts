@@ -1,4 +1,4 @@
-/** A refused sign-in as the API answers it, after it has been written down. */
+/** Records a refused sign-in and turns it into an API error. */
 import type { FastifyRequest } from 'fastify';
 import type { Origin } from '../../auth/oidc/admit.ts';
 import { recordRefusal } from '../../auth/oidc/record-refusal.ts';
@@ -15,12 +15,12 @@ const CODES = {
   unavailable: 'sso_unavailable',
 } as const satisfies Record<RefusalKind, ErrorCode>;
 
-/** What `signedIn` may answer with beside success. */
+/** Errors that `signedIn` may answer. */
 export const SIGN_IN_REFUSALS = ['disabled', ...Object.values(CODES)] as const;
 
 const RETRY_AFTER_SECONDS = '5';
 
-/** Works with single sign-on, where there is one; every refusal is logged and audited before it is answered. */
+/** Runs work that needs single sign-on. Every refusal is logged and audited before its answer. */
 export async function signedIn<Result>(
   { db, singleSignOn, onRefusedSignIn }: Pick<Services, 'db' | 'singleSignOn' | 'onRefusedSignIn'>,
   request: FastifyRequest,
@@ -41,7 +41,7 @@ export async function signedIn<Result>(
   }
 }
 
-/** Words only: what libraries attach to their errors may be a whole answer of the provider, tokens and all. */
+/** Returns only texts. Libraries may attach a whole answer of the provider, tokens included, to their errors. */
 function causeOf({ cause }: Error): string | undefined {
   if (!(cause instanceof Error)) return undefined;
   const { code, error } = cause as { code?: unknown; error?: unknown };

@@ -1,4 +1,4 @@
-/** Single sign-on in a browser: to the identity provider, and back with a session. */
+/** Single sign-on in a browser: redirects to the identity provider, and opens a session on the way back. */
 import { renderSignInPages } from '@svc/web/sign-in-pages.ts';
 import { Type } from 'typebox';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -14,7 +14,7 @@ import { SIGN_IN_REFUSALS, signedIn } from './oidc-refusal.ts';
 import { isOwnPath } from './own-path.ts';
 import { cookieOptions, setSessionCookie } from './session-cookie.ts';
 
-/** Beyond these, sign-ins that were begun and left are forgotten: their cookies would fill the headers. */
+/** Beyond this number, abandoned sign-ins are dropped, because their cookies would fill the headers. */
 const MAX_SIGN_INS_AT_ONCE = 4;
 
 export function registerOidc(app: App, services: Services): void {
@@ -22,7 +22,7 @@ export function registerOidc(app: App, services: Services): void {
   const pages = renderSignInPages({ basePath: basePath(config), instanceName: config.ui.instanceName });
   const problemPage = ({ title, detail }: Problem, requestId: string): string =>
     pages.problem({ title, detail, requestId });
-  /** They are of no use anywhere else. */
+  /** The cookies are sent only to the paths of the sign-in. */
   const cookie = { ...cookieOptions(config), path: signInPath(config.auth.oidc.redirectUrl) };
 
   function toProvider(request: FastifyRequest, reply: FastifyReply, started: Started): FastifyReply {
@@ -54,7 +54,7 @@ export function registerOidc(app: App, services: Services): void {
     },
   );
 
-  // A page and no operation of the API: `svc auth login --sso` opens it in a browser.
+  // This is a page instead of an API operation: `svc auth login --sso` opens it in a browser.
   app.get(
     '/api/v2/auth/oidc/cli',
     {
@@ -76,7 +76,7 @@ export function registerOidc(app: App, services: Services): void {
     },
   );
 
-  // Hidden: what the provider adds to its query is the provider's matter, and no program calls it.
+  // The route is hidden, because only the provider defines its query, and no program calls it.
   app.get(
     OIDC_CALLBACK_PATH,
     { config: { access: 'public', problemPage }, schema: { hide: true } },
@@ -95,6 +95,6 @@ export function registerOidc(app: App, services: Services): void {
   );
 }
 
-/** Of the address that the provider redirects to, which a proxy may have given a prefix. */
+/** The path of the redirect URL, to which a proxy may have added a prefix. */
 const signInPath = (redirectUrl: string): string =>
   (URL.parse(redirectUrl)?.pathname ?? OIDC_CALLBACK_PATH).replace(/\/callback$/, '');

@@ -1,6 +1,6 @@
 /**
- * Only a path on this site. `//host`, `/\host` and control characters are ways out of it that browsers follow; they are
- * looked for in the decoded text as well, because the page that follows `next` may decode it once more.
+ * True only for a path on this site. Browsers leave the site for `//host`, `/\host` and control characters. The decoded
+ * text is checked as well, because the page that follows `next` may decode it again.
  */
 export const isOwnPath = (next: string): boolean => [next, decodedOnce(next)].every(staysOnThisSite);
 
@@ -14,6 +14,6 @@ function decodedOnce(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray % does not decode for anybody
+    return text; // a stray % never decodes
   }
 }

@@ -1,4 +1,7 @@
-/** Programs that call the API: a name, one role, a token that is shown once and expires. */
+/**
+ * Service accounts for programs that call the API. Each has a name, one role, and a token that is shown once and
+ * expires.
+ */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ROLE_NAMES } from '../../auth/permissions.ts';
@@ -142,7 +145,7 @@ export function registerServiceAccounts(app: App, { db }: Services): void {
         .transaction()
         .execute(async (trx) => {
           const { id, role_name: role } = await existing(trx, request.params.service_account);
-          requireAllOf(request, await permissionsOfRoles(trx, [role])); // the token speaks for that role
+          requireAllOf(request, await permissionsOfRoles(trx, [role])); // the token grants that role
           const rotated = await replaceServiceToken(trx, id, storedToken(token, secondsFromNow(expiresIn)));
           await recordAudit(trx, actorOf(request), entry('rotate_service_account', rotated));
           return rotated;

@@ -1,4 +1,4 @@
-/** The tenants of the platform, for its administrators: those of the tenant `default`. */
+/** The tenants of the platform, for the administrators of the tenant `default`. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { createTenant, setTenantEnabled } from '../../auth/tenants.ts';

@@ -42,7 +42,7 @@ export const RENEWAL_FAULTS: Record<RenewalFault, () => ApiError> = {
   tenant_disabled: () => new ApiError('tenant_disabled', TENANT_DISABLED),
 };
 
-/** Said wherever a password is not the way in. */
+/** The error for a password login where single sign-on is required. */
 export const passwordsOff = (): ApiError =>
   new ApiError(
     'passwords_off',
@@ -151,7 +151,7 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
     async (request, reply) => {
       const { token, fromCookie } = presentedToken(request);
       const toLoginPage = () => reply.redirect(`${basePath(config)}/auth/login`, 307);
-      // Another site may send a browser here, cookie and all; that must not log anybody out.
+      // Another site may send a browser here with its cookie. That must not end the session.
       if (fromCookie && !mayCarryCookie(request)) return toLoginPage();
       const principal = await sessions.authenticate(token ?? '');
       if (typeof principal !== 'string') {
@@ -159,7 +159,7 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
         await sessions.logout(principal, actorOf(request));
       }
       reply.clearCookie(SESSION_COOKIE, cookieOptions(config));
-      // A program that logs out has no browser to send there.
+      // A program that logs out has no browser to redirect.
       const elsewhere =
         typeof principal !== 'string' && fromCookie
           ? await singleSignOn?.logoutUrl(principal, loginPageUrl(config))
@@ -169,11 +169,13 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
   );
 }
 
-/** As the provider knows this site. */
+/** The URL of the login page, with the host that the provider knows. */
 const loginPageUrl = (config: Config): string =>
   config.auth.oidc.redirectUrl.replace(new RegExp(`${OIDC_CALLBACK_PATH}$`), '/auth/login');
 
-/** Cookie rules (b) and (c): a page of another site may get a token, but never plants a session in the browser. */
+/**
+ * Cookie rules (b) and (c): a page of another site may get a token, but must not set a session cookie in the browser.
+ */
 function mayCarryCookie(request: FastifyRequest): boolean {
   const site = request.headers['sec-fetch-site'];
   return site === undefined || site === 'same-origin' || site === 'none';

@@ -1,4 +1,4 @@
-/** Users of the caller's tenant. Passwords go in and never come out. */
+/** Users of the caller's tenant. No answer contains a password. */
 import { Type } from 'typebox';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, hashPassword } from '../../auth/passwords.ts';
 import { ROLE_NAMES } from '../../auth/permissions.ts';
@@ -34,7 +34,8 @@ const User = Type.Object(
   { title: 'User' },
 );
 
-// Nothing invisible, which could pass for another address. In escapes that every language's patterns know.
+// Refuses invisible characters, because such an address could look like another one. The escapes are ones that patterns
+// of every language know.
 const ADDRESS_PART = String.raw`[^\s@\u0000-\u001f\u007f-\u009f\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]+`;
 export const Email = Type.String({
   title: 'e-mail address',
@@ -150,7 +151,7 @@ export function registerUsers(app: App, { config, db, sessions }: Services): voi
       },
     },
     async (request) => {
-      const userId = request.params.user_id.toLowerCase(); // as Postgres writes it, and so as principals carry it
+      const userId = request.params.user_id.toLowerCase(); // the form of Postgres, which principals also have
       const { is_active: isActive, password, roles } = request.body;
       if (isActive === false && userId === principalOf(request).userId) {
         throw new ApiError('conflict', 'you cannot deactivate yourself: another administrator can');
@@ -234,7 +235,7 @@ export function registerUsers(app: App, { config, db, sessions }: Services): voi
     },
     async (request, reply) => {
       const { userId, email, tenantName } = personOf(request);
-      // Goes through the login, so that guessing the current password here costs the same budget as guessing it there.
+      // Uses the login, so that guessing the current password here uses the same budget as guessing it there.
       const proof = await sessions.login({
         username: email,
         password: request.body.current_password,
@@ -265,7 +266,7 @@ export function registerUsers(app: App, { config, db, sessions }: Services): voi
 
 const noSuchUser = (userId: string): ApiError => new ApiError('not_found', `there is no user with id ${userId}`);
 
-/** As the user was before. */
+/** Returns the user as it was before the change. */
 function refuseUnlessDone(outcome: AccessChange, userId: string): UserRow {
   switch (outcome.kind) {
     case 'done':

@@ -1,4 +1,4 @@
-/** Backfills: runs for dates that have passed. */
+/** Backfills: runs for past dates. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { FastifyRequest } from 'fastify';
@@ -189,7 +189,7 @@ function registerChanges(app: App, { db }: Services, runner: BackfillRunner): vo
   }
 }
 
-/** An author's own timetable is asked for the runs of the range; its code does not run here. */
+/** Asks an author's own timetable for the runs of the range, because its code does not run here. */
 async function withOwnRuns(
   db: TenantDb,
   scheduler: Services['scheduler'],

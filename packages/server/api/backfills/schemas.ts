@@ -1,4 +1,4 @@
-/** The shapes of a backfill on the wire. */
+/** Schemas of backfills in requests and answers. */
 import { Type } from 'typebox';
 import type { BackfillRow } from '../../db/dag-runs/backfills.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
@@ -28,7 +28,7 @@ export const Backfill = Type.Object(
   { title: 'Backfill' },
 );
 
-/** What lists of backfills can be sorted by; both lists. */
+/** Sort keys of both lists of backfills. */
 export const BACKFILL_ORDER = {
   id: 'id',
   created_at: 'created_at',

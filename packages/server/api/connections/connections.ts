@@ -1,4 +1,4 @@
-/** Connections of the caller's tenant. Secrets go in, are stored sealed, and never come out of here. */
+/** Connections of the caller's tenant. Secrets are stored sealed, and no answer contains them. */
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -42,7 +42,7 @@ const ORDER_COLUMNS = {
   port: 'port',
   id: 'id',
 } as const;
-/** Accepted because Airflow has it; it is null everywhere, so it orders nothing. */
+/** Accepted because Airflow has it. It is always null, so it orders nothing. */
 const NO_ORDER = 'team_name';
 
 const Params = Type.Object({ connection_id: Type.String() });
@@ -195,7 +195,7 @@ async function writeOne(input: {
   return connectionBody(row, tenantId, vault);
 }
 
-/** First what is wrong with the request, then what is wrong with the installation. */
+/** Checks the request first, then the installation. */
 function admit(changes: readonly ConnectionChange[], { secrets }: Services, vault: Vault): void {
   for (const change of changes) {
     for (const secret of secretsOfConnection(change)) secrets.addPassing(secret);

@@ -1,4 +1,4 @@
-/** The connections that hooks look for when they are given none: `postgres_default` and the like, empty but for their type. */
+/** Creates the default connections of hooks, such as `postgres_default`. They contain only their type. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { saveConnections } from '../../db/secrets/connections.ts';

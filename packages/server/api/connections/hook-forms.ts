@@ -1,10 +1,11 @@
 /**
- * The connection types people use and how their forms look: which of the standard fields have another title, an example or no
- * use, and the fields kept in `extra`. Facts of the provider packages, written down: the control plane runs none of them.
+ * Common connection types and their forms: standard fields with another title, an example or no use, and the fields
+ * that are stored in `extra`. The facts come from the provider packages and are written down here, because the control
+ * plane runs none of them.
  */
 export type Field = { hidden: boolean; title: string | null; placeholder: string | null };
 export type StandardField = 'description' | 'url_schema' | 'host' | 'port' | 'login' | 'password';
-/** As a param of a DAG: the UI draws both with the same form. */
+/** The form of a DAG param. The UI draws both with the same component. */
 export type ExtraField = { value: unknown; schema: object; description: string | null; source: null };
 
 export type HookForm = {
@@ -22,7 +23,7 @@ const text = (title: string, description: string | null = null): ExtraField => (
   description,
   source: null,
 });
-/** Drawn as a password field, and masked when it comes back: its name says so. */
+/** A password field. Its name is sensitive, so its value is masked in answers. */
 const secret = (title: string): ExtraField => ({
   value: null,
   schema: { type: ['string', 'null'], title, format: 'password' },
@@ -53,7 +54,7 @@ const titled = (title: string, placeholder: string | null = null) => ({ title, p
 const DATABASE = { url_schema: titled('Database') };
 const ONLY_EXTRA = { host: HIDDEN, url_schema: HIDDEN, login: HIDDEN, password: HIDDEN, port: HIDDEN };
 
-/** A database reached by host, port, login and password: only the schema is called otherwise. */
+/** A database with host, port, login and password. Only the field `schema` has another title. */
 const database = (connectionType: string, name: string, hookClass: string): HookForm => ({
   connectionType,
   name,
@@ -215,7 +216,7 @@ const CLOUDS: readonly HookForm[] = [
   },
 ];
 
-/** A service with an address and a login; further settings go into `extra` as they are. */
+/** A service with an address and a login. Further settings are stored in `extra` unchanged. */
 const service = (
   connectionType: string,
   name: string,

@@ -1,9 +1,12 @@
-/** Forms of the connection types that provider packages of task environments declare, before those we know of ourselves. */
+/**
+ * Forms of the connection types that provider packages in task environments declare. They take precedence over our own
+ * list.
+ */
 import type { ConnectionTypeOfProvider, InstalledProvider } from '@svc/spec/installed-providers.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
 import type { ExtraField, Field, HookForm, StandardField } from './hook-forms.ts';
 
-/** Our names of the fields, and the providers'. */
+/** Our names of the fields, with the names in provider packages. */
 const FIELDS: Readonly<Record<StandardField, string>> = {
   description: 'description',
   url_schema: 'schema',
@@ -20,7 +23,7 @@ export function formsWith(installed: readonly InstalledProvider[]): HookForm[] {
   return [...forms.values()].toSorted((a, b) => (a.name.toLowerCase() < b.name.toLowerCase() ? -1 : 1));
 }
 
-/** `known`: what we say of the type ourselves, where the provider says nothing. */
+/** `known` is our own form of the type. It fills in what the provider does not declare. */
 function formOf(type: ConnectionTypeOfProvider, known: HookForm | undefined): HookForm {
   const fields = fieldsOf(type);
   const extra = Object.fromEntries(Object.entries(type.extra).map(([name, field]) => [name, extraField(field)]));
@@ -44,7 +47,7 @@ function fieldsOf({ hidden, titles, placeholders }: ConnectionTypeOfProvider): N
   return found;
 }
 
-/** As a param: the default is the value, the label its title. */
+/** Converts the field to a param: its default becomes the value, and its label becomes the title. */
 function extraField({ label, description, schema }: ConnectionTypeOfProvider['extra'][string]): ExtraField {
   const { default: value = null, ...rest } = schema;
   return { value, schema: { title: label, ...rest }, description: description ?? null, source: null };

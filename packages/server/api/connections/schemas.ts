@@ -1,4 +1,4 @@
-/** The shapes of a connection on the wire. */
+/** Schemas of connections in requests and answers. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
@@ -7,7 +7,7 @@ import { NoTeam, Nullable } from '../../http/schemas.ts';
 const MAX_TEXT_LENGTH = 5_000;
 const MAX_EXTRA_LENGTH = 65_536;
 
-/** There is no password in it: a response that has no place for one cannot reveal one. */
+/** The schema has no password, so no answer can contain one. */
 export const Connection = Type.Object(
   {
     connection_id: Type.String(),
@@ -23,7 +23,10 @@ export const Connection = Type.Object(
   { title: 'Connection', description: 'The password is never returned.' },
 );
 
-/** Letters and digits of any script, as in Airflow; no slash and no blank, so it is one plain part of a path. */
+/**
+ * Letters and digits of any script, as in Airflow. Slashes and spaces are refused, so an id is always one part of a
+ * path.
+ */
 export const CONNECTION_ID = String.raw`^(?!\.\.?$)[\p{L}\p{N}_.\-]+$`;
 const ConnectionId = Type.String({ minLength: 1, maxLength: 200, pattern: CONNECTION_ID });
 const ConnType = Type.String({ minLength: 1, maxLength: 500, description: 'postgres, http, aws, …' });
@@ -54,7 +57,7 @@ const FIELDS = {
     'Usually a JSON object. Empty clears it; `***`, for the whole or for a key in it, means unchanged',
     MAX_EXTRA_LENGTH,
   ),
-  // Only null: so that what was read can be sent back.
+  // Accepts only null, so that a client can send back what it has read.
   team_name: Type.Optional(NoTeam),
 };
 
@@ -82,5 +85,5 @@ export const BulkConnectionsBody = BulkBody('Connections', ConnectionBody, Conne
 
 export const CONNECTION_FIELDS = Object.keys(ConnectionBody.properties);
 
-/** What a write may say about a connection; every field but the id may be missing. */
+/** The fields of a connection that a write changes. All except the id may be missing. */
 export type ConnectionChange = Partial<Static<typeof ConnectionUpdate>>;

@@ -1,7 +1,7 @@
 /**
- * Whether a connection works, said by its own hook. That is code of providers and authors, so it runs in a process of the
- * agent, and only where the operator has said so: it makes the machine that runs tasks open connections to wherever the
- * caller likes.
+ * Tests a connection with its own hook. The hook is code of providers and authors, so it runs in a process of the
+ * agent, and only if the operator allows it. A test makes the machine that runs tasks connect to any address that the
+ * caller chooses.
  */
 import { Type } from 'typebox';
 import { hasExecutor } from '../../config/executor-names.ts';
@@ -25,7 +25,7 @@ const ConnectionTestResponse = Type.Object(
   { title: 'ConnectionTestResponse' },
 );
 
-/** For a connection that is not named, or not stored. */
+/** The name of a connection without a name, or of one that is not stored. */
 const UNNAMED = 'connection_under_test';
 
 export function registerConnectionTest(
@@ -85,14 +85,14 @@ export function registerConnectionTest(
         objectId: connectionId,
         detail: { conn_type: connType, status: result.status },
       });
-      // The agent has masked it; once more, because what comes from there is an author's word.
+      // The agent has masked the message. It is masked again, because author code may have changed it.
       const message = secrets.reduce((said, secret) => said.replaceAll(secret, MASK), result.message);
       return { status: result.status, message };
     },
   );
 }
 
-/** Only a worker beside the server can: connections carry secrets, which are not left lying for one elsewhere. */
+/** Only a worker of this process can test. Connections contain secrets, which are not stored for a worker elsewhere. */
 function whyNobodyTests(config: Services['config']): string {
   const { server } = config;
   if (hasExecutor(config, 'orchestrator')) {

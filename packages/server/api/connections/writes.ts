@@ -1,7 +1,7 @@
 /**
- * What a write makes of a connection. Every optional field has three states: left out, it keeps the stored value; empty, it
- * is cleared; otherwise it is set. A secret is also kept by `***`, which is all a reader ever gets to see of it, and the
- * password by null, which is what clients send for a field they could not read.
+ * Merges a write into a connection. Each optional field has three states: a missing field keeps the stored value, an
+ * empty one clears it, any other value sets it. `***` also keeps a secret, because a reader sees nothing else of it.
+ * Null keeps the password, because clients send null for a field that they could not read.
  */
 import type { ConnectionRow, ConnectionValues } from '../../db/secrets/connections.ts';
 import { readJson } from '../../vault/json-text.ts';
@@ -12,7 +12,7 @@ import type { Opened, Vault } from '../../vault/vault.ts';
 import type { ConnectionChange } from './schemas.ts';
 import { ApiError } from '../../http/errors.ts';
 
-/** What is wrong with a body beyond what its schema can say. */
+/** Refuses errors in a body that its schema cannot express. */
 export function refuseInvalidConnection(body: ConnectionChange): void {
   if (body.team_name) {
     throw new ApiError(
@@ -25,7 +25,7 @@ export function refuseInvalidConnection(body: ConnectionChange): void {
   }
 }
 
-/** What must not appear in a log line, of all that a body carries. */
+/** Returns all values of a body that must not appear in a log line. */
 export function secretsOfConnection({ password, extra }: ConnectionChange): string[] {
   const secrets = password && password !== MASK ? [password] : [];
   if (!extra || extra === MASK) return secrets;
@@ -35,7 +35,7 @@ export function secretsOfConnection({ password, extra }: ConnectionChange): stri
 
 export type ConnectionMerge = { values: ConnectionValues; changed: string[] };
 
-/** `changed` names the fields whose stored value is another one now. */
+/** `changed` contains the names of the fields with a new stored value. */
 export function mergeConnection(input: {
   tenantId: string;
   connectionId: string;
@@ -77,7 +77,7 @@ export function mergeConnection(input: {
 const mergeText = (sent: string | null | undefined, stored: string | null | undefined): string | null =>
   sent === undefined ? (stored ?? null) : sent || null;
 
-/** Keeps the sealed bytes themselves wherever the value stays the same: what is not opened cannot be damaged. */
+/** Keeps the sealed bytes if the value is unchanged, because a value that is not opened cannot be damaged. */
 function mergeSecret(input: {
   text: string;
   sealed: string | null;
@@ -94,8 +94,8 @@ function mergeSecret(input: {
 }
 
 /**
- * Puts the stored values back where the text has `***`. Text without any is stored to the letter, unless it is what a
- * reader was shown of the stored one: responses leave out the blanks between tokens, and that is no change.
+ * Replaces each `***` by the stored value. A text without `***` is stored unchanged, unless it equals the form that
+ * readers were shown. Answers omit spaces between tokens, which is not a change.
  */
 function restoreExtra(text: string, stored: Opened): string {
   const submitted = readJson(text);
@@ -112,5 +112,5 @@ function restoreExtra(text: string, stored: Opened): string {
   return isMasked || restored === before ? restored : text;
 }
 
-/** In an `extra`, `***` means "unchanged" under any name. */
+/** In an `extra`, `***` means "unchanged" under any key. */
 const everyKey = (): boolean => true;

@@ -1,4 +1,4 @@
-/** From rows to what goes over the wire. */
+/** Converts rows of runs to answers. */
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
@@ -15,13 +15,16 @@ export async function existingRun(db: TenantDb, path: RunInPath): Promise<Listed
   return run;
 }
 
-/** One run with every version its instances are of: more than one after a part of it was cleared to the newest. */
+/**
+ * Returns a run with every version of its instances. There are several after a part of it was cleared to the newest
+ * version.
+ */
 export async function wholeRunBody(db: TenantDb, run: ListedRun): Promise<DagRunBody> {
   const versions = await versionsOfRun(db, run);
   return runBody(run, versions.map(versionBody));
 }
 
-/** `versions`: where the run's instances are of more than one. Default: the one the run is bound to. */
+/** `versions` is given if the instances have several versions. The default is the version of the run. */
 export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody {
   return {
     dag_run_id: run.run_id,
@@ -35,7 +38,7 @@ export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody 
     start_date: run.start_date,
     end_date: run.end_date,
     duration: run.duration,
-    // Decisions are made at each finish and not written down; the last one is, because it ends the run.
+    // Decisions are made at each finish and are not stored. Only the last one is known, because it ends the run.
     last_scheduling_decision: run.end_date,
     run_type: run.run_type,
     state: run.state,
@@ -49,7 +52,7 @@ export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody 
   };
 }
 
-/** The one the run is bound to. */
+/** Returns the version of the run. */
 export function versionsOf(run: ListedRun): DagRunBody['dag_versions'] {
   const { version_id: id, bundle_name: bundleName, version_created_at: createdAt } = run;
   if (id === null || bundleName === null || createdAt === null) return [];

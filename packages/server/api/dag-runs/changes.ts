@@ -1,4 +1,4 @@
-/** Changing a run: mark it, note something on it, delete it. */
+/** Changes one run: marks it, writes a note, or deletes it. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findRunKey, noteRun } from '../../db/dag-runs/dag-runs.ts';

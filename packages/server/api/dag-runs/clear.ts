@@ -1,4 +1,4 @@
-/** Clearing a run: its tasks run again, all of them or those that failed; or tasks that the DAG has got since are added. */
+/** Clears a run: all of its tasks or only the failed ones run again. It can also add tasks that are new in the DAG. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -29,7 +29,7 @@ const WouldBeCleared = Type.Object(
   { title: 'ClearTaskInstanceCollection' },
 );
 
-/** The answer of a dry run has no pages, and a run may have a hundred thousand instances. */
+/** The answer of a dry run is not paged, and a run may have a hundred thousand instances. */
 const MAX_SHOWN = 20_000;
 
 function optionsOf(body: Static<typeof DagRunClear>): ClearOptions {
@@ -72,7 +72,8 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
       const run = await findRunKey(scope, dagId, runId);
       if (!run) throw noSuchRun(request.params);
       const input = { tenantId, dagId, runs: [{ id: run.id, runId }], options };
-      // Which of the two it is need not be found out again; but without its own serialiser an answer gets no type by itself.
+      // The answer has one of two schemas, and the serialiser need not find out which. A custom serialiser sets no
+      // content type, so it is set here.
       reply.type('application/json; charset=utf-8').serializer(JSON.stringify);
       if (request.body.dry_run) {
         if (request.body.only_new) {
@@ -100,7 +101,7 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
   );
 }
 
-/** Tasks of the newest version that the run knows nothing of. */
+/** Returns tasks of the newest version that the run does not have. */
 async function newTasks(db: TenantDb, dagId: string, run: number): Promise<Static<typeof NewTask>[]> {
   if (!(await findDag(db, dagId))) throw noSuchDag(dagId);
   const [spec, known] = await Promise.all([readSpec(db, dagId), findTaskIds(db, run)]);

@@ -1,4 +1,6 @@
-/** Runs: lists, by query and by body, and one run. `~` in place of a DAG's id is all DAGs of the caller's tenant. */
+/**
+ * Lists of runs, by query and by body, and single runs. `~` in place of a DAG id means all DAGs of the caller's tenant.
+ */
 import { Type } from 'typebox';
 import { listUpstreamAssetEvents } from '../../db/assets/event-lists.ts';
 import { findDag } from '../../db/dags/dags.ts';
@@ -92,7 +94,7 @@ function registerLists(app: App, services: Services): void {
   );
 }
 
-/** Asked only when a list is empty: a DAG that has runs exists. */
+/** Called only for an empty list, because a DAG with runs exists. */
 async function refuseUnknownDag(db: TenantDb, dagId: string): Promise<void> {
   if (dagId !== ALL && !(await findDag(db, dagId))) throw noSuchDag(dagId);
 }

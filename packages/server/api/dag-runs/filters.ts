@@ -1,4 +1,4 @@
-/** What a list of runs may be asked: parameters and bodies of requests, as the database wants them. */
+/** Converts the filters of a list of runs from requests to the form of the database layer. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { RangedColumn, RunFilter } from '../../db/dag-runs/filters.ts';
@@ -95,6 +95,6 @@ const rangesOf = (asked: Parameters<typeof rangeOf<RangedColumn>>[0]): RunFilter
     }),
   );
 
-/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+/** Removes undefined keys, because the database layer requires that absent filters have no key. */
 const present = (asked: { [Key in keyof RunFilter]: RunFilter[Key] | undefined }): RunFilter =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as RunFilter;

@@ -1,4 +1,4 @@
-/** Materialising an asset: a run of the DAG that writes it. */
+/** Materializes an asset with a run of the DAG that writes it. */
 import { Type } from 'typebox';
 import { findProducers } from '../../db/assets/assets.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -16,7 +16,7 @@ export function registerMaterialize(app: App, services: Services): void {
   app.post(
     '/api/v2/assets/:asset_id/materialize',
     {
-      // It starts a run: who may not trigger one may not do so by way of an asset.
+      // It starts a run, so it needs the same permission as a trigger.
       config: { access: 'write:dag_run', refuses: ['conflict', 'already_exists'] },
       schema: {
         operationId: 'materialize_asset',

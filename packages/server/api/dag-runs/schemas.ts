@@ -1,4 +1,4 @@
-/** The shapes of DAG runs on the wire: the specification's fields and all of Airflow's. */
+/** Schemas of DAG runs in requests and answers: the specification's fields and all of Airflow's. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_ID } from '@svc/spec/ids.ts';
@@ -12,7 +12,10 @@ export const RUN_TAGS = ['DAG runs'];
 
 export const RunStateWord = Type.Enum([...RUN_STATES]);
 
-/** The specification's word for what Airflow's clients know as `asset_triggered` only: read, never written. */
+/**
+ * The specification's word for `asset_triggered`, the only word that Airflow's clients know. It is accepted but never
+ * written.
+ */
 const SAME_AS_ASSET_TRIGGERED = 'dataset_triggered';
 export const RunTypeWord = Type.Enum([...RUN_TYPES, SAME_AS_ASSET_TRIGGERED]);
 export const runTypeOf = (word: Static<typeof RunTypeWord>): (typeof RUN_TYPES)[number] =>
@@ -63,7 +66,7 @@ export const DagRunCollection = Type.Object(
   { title: 'DAGRunCollection' },
 );
 
-/** What lists can be sorted by. */
+/** Sort keys of lists. */
 export const RUN_SORT_KEYS = [
   'id',
   'state',
@@ -79,7 +82,7 @@ export const RUN_SORT_KEYS = [
   'duration',
 ] as const;
 
-/** What a range can be asked of. */
+/** Fields with range filters. */
 const Ranged = {
   run_after: DateTime,
   logical_date: DateTime,
@@ -89,7 +92,7 @@ const Ranged = {
   duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
 };
 export const RangeQuery = rangeProperties(Ranged);
-/** The same in a body, where null means "not asked". */
+/** The same ranges in a body, where null means that the filter is absent. */
 const RangeBody = rangeProperties({
   run_after: Nullable(Ranged.run_after),
   logical_date: Nullable(Ranged.logical_date),

@@ -1,4 +1,4 @@
-/** Who sees the conf of runs masked must not find out what it is by searching for it or sorting by it. */
+/** Prevents a caller who sees masked conf from learning it by searching or sorting. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { findConfs, matchingConfs } from '../../db/dag-runs/conf-search.ts';
@@ -9,16 +9,16 @@ import { ApiError } from '../../http/errors.ts';
 import { maskFor } from '../../http/masked-fields.ts';
 import type { Services } from '../services.ts';
 
-/** Each is masked and searched again; more would make one search a load. */
+/** Each found run is masked and searched again, so their number is limited. */
 const MOST_FOUND = 5_000;
 const SLICE = 100;
 
-/** The order by conf would tell which comes first, and a cursor would carry it. */
+/** Refuses an order by conf without permission, because the order and the cursor would reveal its values. */
 export function refuseConfOrder(request: FastifyRequest, keys: readonly string[] | undefined): void {
   if (keys?.some((key) => key.replace(/^-/, '') === 'conf')) requirePermission(request, 'write:dag_run');
 }
 
-/** The same filter, without runs that are found only by what the caller does not see of them. */
+/** Returns the filter without runs that match only in hidden parts of their conf. */
 export async function asSeenBy(
   request: FastifyRequest,
   { db, readerMasks }: Pick<Services, 'db' | 'readerMasks'>,

@@ -1,4 +1,4 @@
-/** How many runs each DAG has in each state. */
+/** Counts the runs of each DAG by state. */
 import { Type } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
 import { countRunsByState } from '../../db/dag-runs/stats.ts';

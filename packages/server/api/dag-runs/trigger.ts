@@ -1,4 +1,7 @@
-/** Triggering a run. The answer comes when the run is written and, if nothing holds it back, its first tasks can start. */
+/**
+ * Triggers a run. The answer comes when the run is stored and its first tasks may start, unless a limit holds them
+ * back.
+ */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -49,7 +52,7 @@ export function registerTrigger(app: App, services: Services): void {
   );
 }
 
-/** A run in the name of who asks, with its entry in the audit log; the answer is the run. */
+/** Creates a run in the name of the caller, with an entry in the audit log. Returns the run. */
 export async function triggerInName(
   request: FastifyRequest,
   { db, scheduler }: Services,
@@ -64,7 +67,7 @@ export async function triggerInName(
   const { precondition, event, detail = {} } = wanted;
   const input: NewRun = {
     ...wanted.run,
-    // A browser names the page it comes from; scripts do not.
+    // A browser sends the page it comes from; scripts do not.
     triggeredBy: request.headers.referer === undefined ? 'rest_api' : 'ui',
     triggeringUser: email,
     noteUser: email,
@@ -79,8 +82,8 @@ export async function triggerInName(
   });
   const { run } = createdRun(result, input);
   const scope = databaseOf(request, db);
-  await nextTurn(); // its first task goes first: to look up the answer would keep that one waiting for 0.3 ms
-  // All of it is of the version it is bound to: nothing was cleared yet.
+  await nextTurn(); // yields to the dispatch of the first task, which the lookup below would delay
+  // The run is new, so all of its instances have its version.
   return runBody(await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
 }
 
@@ -101,7 +104,8 @@ export function newRunOf(body: Static<typeof DagRunCreate>): Partial<NewRun> {
   const { dag_run_id: runId, logical_date: logicalDate, conf, note, partition_key: partitionKey } = body;
   if (typeof runId === 'string') refuseBadRunId(runId);
   const dataInterval = intervalOf(body);
-  // A run for another date is still one of now; without a date, the scheduler makes both from one look at the clock.
+  // A run for another date still starts now. Without a date, the scheduler derives both values from one reading of the
+  // clock.
   const runAfter = body.run_after ?? (logicalDate ? nowIso() : undefined);
   return {
     ...(typeof runId === 'string' && { runId }),
@@ -114,10 +118,10 @@ export function newRunOf(body: Static<typeof DagRunCreate>): Partial<NewRun> {
   };
 }
 
-/** What a run of another type is called: an id that begins like it would take the id of a run that is still to come. */
+/** Prefixes of ids of other run types. An id with such a prefix could collide with a future run. */
 const RESERVED = RUN_TYPES.filter((type) => type !== 'manual').map((type) => `${type}__`);
 
-/** In a path, these are ways to somewhere else. */
+/** Names with another meaning in a path. */
 const UNREACHABLE = new Set(['.', '..', '~']);
 
 function refuseBadRunId(runId: string): void {
@@ -148,7 +152,7 @@ function intervalOf(body: Static<typeof DagRunCreate>): { start: string; end: st
   return { start, end };
 }
 
-/** What came of it, when a run did; the reason why none did otherwise. */
+/** Returns the created run, or throws the reason why there is none. */
 function createdRun(result: TriggerResult, input: NewRun): Extract<TriggerResult, { kind: 'created' }> {
   switch (result.kind) {
     case 'created':

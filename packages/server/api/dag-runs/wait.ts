@@ -1,7 +1,7 @@
 /**
- * Waiting for the end of a run: the answer stays open and tells the state now and then, one JSON object per line, as
- * Airflow's does. A client that takes JSON only gets one object, at the end; the line breaks before it keep the
- * connection alive and mean nothing in JSON.
+ * Waits for the end of a run. The answer stays open and reports the state periodically, one JSON object per line, as in
+ * Airflow. A client that accepts only JSON gets one object at the end. The line breaks before it keep the connection
+ * alive and have no meaning in JSON.
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,17 +23,17 @@ import { sendRaw } from '../../http/send-raw.ts';
 
 const NDJSON = 'application/x-ndjson';
 const JSON_TYPE = 'application/json';
-/** However small an interval is asked for: a wait must not become a load. */
+/** The minimum of the requested interval, so that a wait does not load the database. */
 const SHORTEST_INTERVAL_MS = 100;
 
 export function registerRunWait(app: App, { db, readerMasks }: Services): void {
   const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort()); // or open waits would hold up the end of the process
+  app.addHook('preClose', async () => stopping.abort()); // open waits would otherwise delay the shutdown
 
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/wait',
     {
-      compress: false, // which would hold lines back until there are enough of them
+      compress: false, // compression would hold lines back
       config: { access: 'read:dag_run' },
       schema: {
         operationId: 'wait_dag_run_until_finished',
@@ -81,13 +81,13 @@ export function registerRunWait(app: App, { db, readerMasks }: Services): void {
 
 type Watch = {
   db: TenantDb;
-  /** Of the results, for who may only read them. */
+  /** Masks the results for callers with read access only. */
   mask: ReaderMask | undefined;
   first: RunKey;
   look: () => Promise<RunKey | undefined>;
   tasks: readonly string[];
   intervalMs: number;
-  /** Only the last line counts. */
+  /** True if only the last line counts. */
   isQuiet: boolean;
   signal: AbortSignal;
 };
@@ -99,10 +99,10 @@ async function* watch({ db, mask, first, look, tasks, intervalMs, isQuiet, signa
     await sleep(intervalMs, undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const seen: RunKey | undefined = await look().catch((error: unknown) => {
-      if (isOutage(error)) return run; // it may be over before the run is
+      if (isOutage(error)) return run; // the outage may end before the run does
       throw error;
     });
-    if (!seen) return; // deleted: it ends no more
+    if (!seen) return; // the run was deleted and can no longer end
     run = seen;
   }
   const state = JSON.stringify(run.state);
@@ -120,7 +120,7 @@ async function masked(results: readonly Result[], mask: ReaderMask | undefined):
   return shown;
 }
 
-/** Values are JSON text already. A mapped task has a list of them. */
+/** Joins the values, which are JSON text already. A mapped task has a list of them. */
 function resultsText(results: readonly Result[]): string {
   const byTask = Map.groupBy(results, (result) => result.task_id);
   const members = [...byTask].map(([taskId, values]) => {

@@ -1,11 +1,11 @@
-/** The asset part of a schedule as Airflow writes it: `{"all": [{"asset": {…}}, {"any": […]}]}`. */
+/** The asset part of a schedule in Airflow's form: `{"all": [{"asset": {…}}, {"any": […]}]}`. */
 import type { AssetCondition, TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { AssetIds } from '../../db/assets/assets.ts';
 
 export const conditionOf = (timetable: TimetableSpec): AssetCondition | null =>
   'assets' in timetable ? timetable.assets : null;
 
-/** Assets that a condition names whole: those have an id. */
+/** Returns the assets that a condition names with name and URI. Only those have an id. */
 export function assetsIn(condition: AssetCondition | null): { name: string; uri: string }[] {
   if (condition === null) return [];
   if ('objects' in condition) return condition.objects.flatMap(assetsIn);

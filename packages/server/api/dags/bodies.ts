@@ -1,4 +1,4 @@
-/** From rows and compiled specs to what goes over the wire. */
+/** Converts rows and compiled specs of DAGs to answers. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isPartitioned } from '@svc/spec/timetables/partition-runs.ts';
 import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts';
@@ -25,7 +25,7 @@ export function dagBody(dag: DagRow): DagBody {
     timetable_partitioned: partitioned,
     next_dagrun: dag.next_dagrun_logical_date,
     next_dagrun_logical_date: dag.next_dagrun_logical_date,
-    // The run of a partition has no interval; the row keeps the moment where its schedule goes on.
+    // The run of a partition has no interval. The row stores the moment from which its schedule continues.
     next_dagrun_data_interval_start: partitioned ? null : dag.next_dagrun_data_interval_start,
     next_dagrun_data_interval_end: partitioned ? null : dag.next_dagrun_data_interval_end,
     next_dagrun_run_after: dag.next_dagrun_run_after,
@@ -129,7 +129,7 @@ export const taskBody = (task: TaskSpec) => ({
   extra_links: task.operator.extra_links,
 });
 
-/** Seconds as Python normalises a timedelta: negative days, never negative seconds. */
+/** Splits seconds as Python normalises a timedelta: days may be negative, seconds never. */
 function timeDelta(seconds: number | null) {
   if (seconds === null) return null;
   const micros = Math.round(seconds * 1_000_000);
@@ -138,7 +138,7 @@ function timeDelta(seconds: number | null) {
   return { __type: 'TimeDelta' as const, days, seconds: Math.floor(rest / 1_000_000), microseconds: rest % 1_000_000 };
 }
 
-/** PnDTnHnMnS, as Airflow writes durations. */
+/** Formats a duration as Airflow does: PnDTnHnMnS. */
 function isoDuration(seconds: number | null): string | null {
   if (seconds === null) return null;
   const days = Math.floor(seconds / 86_400);

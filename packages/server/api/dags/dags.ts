@@ -1,4 +1,4 @@
-/** DAGs: list, get, details, pause, delete, favourites. Their structure lives in versions (versions.ts). */
+/** DAGs: list, get, details, pause, delete, favourites. versions.ts has their structure. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_STATES } from '@svc/spec/states.ts';
@@ -47,7 +47,7 @@ const Params = Type.Object({ dag_id: Type.String() });
 const DagUpdate = Type.Object({ is_paused: Type.Boolean() }, { title: 'DAGUpdate', additionalProperties: false });
 
 const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 100 }));
-/** DAGs with a run that matches all of these. */
+/** Selects DAGs with a run that matches all of these filters. */
 const RunFilters = {
   dag_run_state: Type.Optional(Type.Array(Type.Enum([...RUN_STATES]), { maxItems: 100 })),
   ...rangeProperties({ dag_run_start_date: DateTime, dag_run_end_date: DateTime }),
@@ -92,7 +92,7 @@ async function existingDag(db: TenantDb, dagId: string): Promise<DagRow> {
   return dag;
 }
 
-/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+/** Removes undefined keys, because the database layer requires that absent filters have no key. */
 export function dagQuery(query: Static<typeof DagListQuery>, userId: string): DagQuery {
   const asked = {
     tags: query.tags,
@@ -123,7 +123,7 @@ export function dagQuery(query: Static<typeof DagListQuery>, userId: string): Da
   };
 }
 
-/** Undefined when nothing is asked of the runs. */
+/** Returns undefined if there is no filter on runs. */
 function runFilter(query: Static<typeof DagListQuery>): DagQuery['hasRun'] {
   const { dag_run_state: states } = query;
   const [started, ended] = [rangeOf(query, 'dag_run_start_date'), rangeOf(query, 'dag_run_end_date')];
@@ -185,7 +185,7 @@ function registerReads(app: App, { db, scheduler }: Services): void {
       const { tenantId, userId } = principalOf(request);
       const newest = { tenantId, dagId: dag.dag_id, versionNumber: dag.current_version };
       const [{ spec }, version, favorite, liveRuns] = await Promise.all([
-        // Kept: every page of a DAG asks for its details, and a spec of 1,000 tasks takes 20 ms to read.
+        // The graph is cached, because every page of a DAG requests its details, and reading a large spec is slow.
         scheduler.graphs.get(db.shared, newest),
         findVersion(scope, dag.dag_id),
         isFavorite(scope, userId, dag.dag_id),
@@ -231,7 +231,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
           });
           return dagBody(await existingDag(trx, dagId));
         });
-      // What waited for this goes on at once, not at the next tick.
+      // Starts waiting tasks at once instead of at the next tick.
       if (isPaused === false) await scheduler.dagUnpaused(principalOf(request).tenantId, body.dag_id);
       return body;
     },
@@ -253,7 +253,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
     async (request) => {
       const { is_paused: isPaused } = request.body;
       applyUpdateMask(request.body, request.query.update_mask, ['is_paused']);
-      // All of them, or none: a pattern is required, so that a forgotten one does not pause everything.
+      // A pattern is required, so that a forgotten one does not pause all DAGs.
       if (request.query.dag_id_pattern === undefined && request.query.dag_id_prefix_pattern === undefined) {
         throw new ApiError('invalid_request', 'dag_id_pattern is required here: use ~ for all DAGs');
       }

@@ -1,4 +1,4 @@
-/** Files that do not compile: reported by whoever compiles, shown until the file compiles again. */
+/** Files that do not compile. The compiler reports them, and they are shown until the file compiles again. */
 import { Type } from 'typebox';
 import { deleteImportError, findImportError, listImportErrors, putImportError } from '../../db/dags/import-errors.ts';
 import type { ImportErrorRow } from '../../db/dags/import-errors.ts';

@@ -1,4 +1,7 @@
-/** The newest run of each DAG of a list, and the newest that failed: two queries for a page, however long the history is. */
+/**
+ * The newest run and the newest failed run of each DAG in a list, with two queries per page for any length of the
+ * history.
+ */
 import { Type } from 'typebox';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
 import type { RunSummary } from '../../db/dag-runs/dag-runs.ts';

@@ -1,6 +1,6 @@
 /**
- * Compiles a DAG file anew. Files are compiled where they are: in lite, the workspace is watched, and a file that is touched is
- * compiled; elsewhere they are compiled before they get here, and the control plane has no file to read.
+ * Compiles a DAG file again. Files are compiled where they are stored. In lite, the workspace is watched, so touching a
+ * file compiles it. Elsewhere, files are compiled before registration, and the control plane has no file to read.
  */
 import { realpath, utimes } from 'node:fs/promises';
 import { sep } from 'node:path';
@@ -41,13 +41,13 @@ export function registerParseDagFile(app: App, { config, db }: Services): void {
       }
       const now = new Date();
       await utimes(path, now, now);
-      // Written out: no body at all would be an error for the UI.
+      // The body is written out, because an empty body would be an error for the UI.
       return sendRaw(reply.code(201).type('application/json'), 'null');
     },
   );
 }
 
-/** Where the file of a DAG of this tenant is; undefined for a token that is none, or of another. */
+/** Returns the file of a DAG of this tenant, or undefined for an invalid token or one of another tenant. */
 async function fileOf(scope: TenantDb, token: string): Promise<string | undefined> {
   const [bundle, path] = readToken(token);
   if (typeof bundle !== 'string' || typeof path !== 'string' || `${bundle}${path}`.includes('\0')) return undefined;
@@ -63,7 +63,10 @@ function readToken(token: string): unknown[] {
   }
 }
 
-/** The file itself, links followed; undefined when it is gone or elsewhere: whoever registers a DAG says where its file is. */
+/**
+ * Returns the real path of the file. Undefined if it no longer exists or is outside the workspace, because the sender
+ * of a registration chooses the path.
+ */
 async function insideWorkspace(workspace: string, file: string): Promise<string | undefined> {
   try {
     const [root, path] = await Promise.all([realpath(workspace), realpath(file)]);

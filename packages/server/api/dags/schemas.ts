@@ -1,4 +1,4 @@
-/** The shapes of DAGs and their versions on the wire: the specification's fields and all of Airflow's. */
+/** Schemas of DAGs and their versions in requests and answers: the specification's fields and all of Airflow's. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Collection, DateTime, Nullable } from '../../http/schemas.ts';
@@ -65,7 +65,7 @@ const NewestRun = Type.Object(
   { title: 'NewestRun' },
 );
 
-/** Only in lists, for whoever asks for them. */
+/** Only in lists, and only on request. */
 const newestRuns = {
   newest_run: Type.Optional(Nullable(NewestRun)),
   newest_failed_run: Type.Optional(Nullable(NewestRun)),

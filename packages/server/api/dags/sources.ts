@@ -1,4 +1,4 @@
-/** What a version was made from, and what it was compiled to. */
+/** The source of a version and its compiled spec. */
 import { Type } from 'typebox';
 import { findVersionText } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
@@ -74,7 +74,7 @@ export function registerDagSources(app: App, { db }: Services): void {
       const { dag_id: dagId } = request.params;
       const version = await findVersionText(databaseOf(request, db), dagId, request.query.version_number);
       if (!version) throw new ApiError('not_found', `The compiled spec of the Dag with ID: \`${dagId}\` was not found`);
-      // Sent as it was registered, byte for byte: no need to parse and print megabytes again.
+      // The text is sent as it was registered, so megabytes need not be parsed and printed again.
       return sendRaw(reply.type('application/json; charset=utf-8'), version.spec);
     },
   );

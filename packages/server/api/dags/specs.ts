@@ -1,4 +1,4 @@
-/** The compiled spec of a version, parsed. Versions never change, so a parsed one stays good for as long as it is kept. */
+/** The parsed spec of a version. Versions never change, so a cached one is always valid. */
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -6,7 +6,7 @@ import { findVersionText } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { ApiError } from '../../http/errors.ts';
 
-/** The spec of a numbered version, or of the newest. */
+/** Returns the spec of a numbered version, or of the newest one. */
 export async function readSpec(db: TenantDb, dagId: string, versionNumber?: number): Promise<CompiledSpec> {
   const version = await findVersionText(db, dagId, versionNumber);
   if (!version) {

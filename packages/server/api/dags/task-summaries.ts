@@ -1,6 +1,6 @@
 /**
- * What task instances show of their task: names, operator, groups. It is in the spec of the version they belong to, far too
- * large to be read for every list; versions never change, so the little that is needed is kept by the version's id.
+ * What task instances show of their task: names, operator, groups. The spec of their version contains it, but is too
+ * large to be read for every list. Versions never change, so these few fields are cached by version id.
  */
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { LRUCache } from 'lru-cache';
@@ -14,34 +14,37 @@ export type TaskSummary = {
   taskType: string;
   executor: string | null;
   isMapped: boolean;
-  /** The groups it is in, outermost last. */
+  /** The groups of the task, innermost first. */
   groups: readonly string[];
-  /** Under which key of its values each of the links is that its operator adds; most add none. */
+  /** The XCom keys of the links that its operator adds. Most operators add none. */
   linkKeys: Readonly<Record<string, string>>;
 };
 
-/** By task id. */
+/** Summaries by task id. */
 type SummariesOfVersion = ReadonlyMap<string, TaskSummary>;
 
-/** A task that is shown by another name than its id. */
+/** A task with a display name other than its id. */
 export type RenamedTask = { taskId: string; displayName: string };
 
 export type TaskSummaries = {
-  /** By version id. Ids that the tenant does not have are left out. */
+  /** Returns summaries by version id. Ids that the tenant does not have are omitted. */
   get(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, SummariesOfVersion>>;
-  /** By version id, those that have any. Few tasks are renamed, so this may be asked of all DAGs at once. */
+  /**
+   * Returns renamed tasks by version id. Versions without any are omitted. Few tasks are renamed, so this may cover all
+   * DAGs at once.
+   */
   renamed(db: TenantDb, versionIds: readonly string[]): Promise<Map<string, readonly RenamedTask[]>>;
 };
 
-/** Shared: a property of its own for every task would take as much memory as the rest. */
+/** Shared by all tasks without links, because separate objects would take much memory. */
 const NO_LINKS: Readonly<Record<string, string>> = {};
-/** Tasks, not versions, because that is what takes memory: some 200 bytes each. */
+/** Counts tasks instead of versions, because tasks take the memory: about 200 bytes each. */
 const KEPT_TASKS = 200_000;
-/** Versions, nearly all of which have none: an id each. */
+/** Number of versions. Nearly all have no renamed task and cost only their id. */
 const KEPT_RENAMED = 50_000;
-/** Shared by all versions without. */
+/** Shared by all versions without renamed tasks. */
 const NONE_RENAMED: readonly RenamedTask[] = [];
-/** Specs are read a few at a time: each may be megabytes long. */
+/** Few specs are read at once, because each may have megabytes. */
 const SPECS_AT_ONCE = 20;
 
 export function createTaskSummaries(): TaskSummaries {
@@ -50,7 +53,7 @@ export function createTaskSummaries(): TaskSummaries {
     sizeCalculation: (summaries) => Math.max(1, summaries.size),
   });
 
-  // A size and not a number of them, for which a cache takes all its memory at once: 10 MB of an idle lite.
+  // The limit is a size instead of a count, because with a count the cache allocates all its memory at once.
   const keptRenamed = new LRUCache<string, readonly RenamedTask[]>({
     maxSize: KEPT_RENAMED,
     sizeCalculation: () => 1,

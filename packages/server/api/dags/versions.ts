@@ -1,4 +1,4 @@
-/** Versions of DAGs: registering a compiled artifact, and reading what was registered. */
+/** Versions of DAGs: registers compiled artifacts and reads registered ones. */
 import { Type } from 'typebox';
 import { executorNames, hasExecutor } from '../../config/executor-names.ts';
 import { findVersion, listVersions } from '../../db/dags/dag-versions.ts';
@@ -24,15 +24,15 @@ const ORDER_COLUMNS = {
   bundle_version: 'bundle_version',
 } as const;
 const TAGS = ['DAG versions'];
-/** A spec holds the whole task graph and the source text. */
+/** A spec contains the whole task graph and the source text. */
 const MAX_ARTIFACT_BYTES = 16 * 1024 * 1024;
-/** Path segment that stands for all DAGs. */
+/** The path segment for all DAGs. */
 const ALL = '~';
 
 export function registerDagVersions(app: App, { config, db }: Services): void {
   const { podOverrideSecrets } = config.executor;
   const podPolicy = hasExecutor(config, 'orchestrator') ? { allowsSecrets: podOverrideSecrets } : undefined;
-  // A process without an executor of its own asks what a scheduler says of its.
+  // A process without an executor uses what a scheduler has reported about its own.
   const findExecutors = async (): Promise<readonly string[]> => {
     const facts = config.server.role === 'api' ? await findExecutor(db) : undefined;
     return facts?.execution_modes.map((mode) => (mode === 'pod' ? 'orchestrator' : mode)) ?? executorNames(config);

@@ -8,7 +8,7 @@ import type { Services } from '../services.ts';
 
 const ORDER_COLUMNS = { dag_id: 'dag_id', warning_type: 'warning_type', message: 'message', timestamp: 'at' } as const;
 
-/** Airflow's closed list; the web UI knows no other. */
+/** Airflow's closed list. The web UI knows no other types. */
 const WarningType = Type.Union([
   Type.Literal('asset conflict'),
   Type.Literal('non-existent pool'),

@@ -1,4 +1,4 @@
-/** Questions of tasks as the API shows them, and whether an answer fits its question. */
+/** Questions of tasks as the API shows them, and a check whether an answer fits its question. */
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { TenantDb } from '../../db/database.ts';
 import type { Answer, HitlRequest } from '../../db/task-instances/hitl.ts';
@@ -29,7 +29,7 @@ export function hitlFields(question: HitlRequest) {
 const keyOf = (row: { run: number; task_id: string; map_index: number }): string =>
   `${row.run} ${row.map_index} ${row.task_id}`;
 
-/** With their task instances; one whose instance is gone is left out. */
+/** Returns questions with their task instances. A question whose instance no longer exists is omitted. */
 export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, questions: readonly HitlRequest[]) {
   const rows = await findInstances(
     scope,
@@ -43,7 +43,7 @@ export async function hitlBodies(scope: TenantDb, summaries: TaskSummaries, ques
   });
 }
 
-/** What is wrong with an answer, in words for who gave it. */
+/** Returns what is wrong with an answer, for the person who gave it. */
 export function answerProblem(question: HitlRequest, { chosenOptions, paramsInput }: Answer): string | undefined {
   const { options, multiple, params } = question;
   const unknown = chosenOptions.filter((option) => !options.includes(option));

@@ -1,4 +1,4 @@
-/** Questions of tasks to people (human in the loop): what waits for an answer, and answering. */
+/** Questions of tasks to people (human in the loop): lists waiting questions and records answers. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { TASK_STATES } from '@svc/spec/states.ts';
@@ -35,7 +35,7 @@ const ORDER_COLUMNS = {
   created_at: 'created_at',
   responded_by_user_id: 'responded_by_id',
   responded_by_user_name: 'responded_by_name',
-  // Of its task, as the web UI asks for them.
+  // Fields of the task, by which the web UI sorts.
   dag_id: 'dag_id',
   run_id: 'run_id',
   run_after: 'run_after',
@@ -46,7 +46,7 @@ const ORDER_COLUMNS = {
 } as const satisfies Record<string, HitlColumn>;
 
 const HitlUser = Type.Object({ id: Type.String(), name: Type.String() }, { title: 'HitlUser' });
-/** What the task asked and was told. */
+/** What the task asked and received. */
 const masking = maskedWithout('write:task_instance');
 const HitlFields = {
   options: Type.Array(Type.String()),
@@ -121,7 +121,7 @@ export function registerHitl(app: App, services: Services): void {
     async (request) => {
       const scope = databaseOf(request, db);
       const { dag_id: dagId, dag_run_id: runId } = request.params;
-      // Who sees these masked must not find out what they are by searching for them.
+      // A caller who sees these fields masked must not learn them by searching.
       const { subject_search: subject, body_search: body } = request.query;
       if (subject || body) requirePermission(request, 'write:task_instance');
       if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);

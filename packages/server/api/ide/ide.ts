@@ -1,6 +1,6 @@
 /**
- * The files behind the editor at /ide. They are the workspace of this machine, which belongs to the default tenant: to
- * everybody else, and where there is no workspace, none of this exists. Whoever may register DAGs may edit them.
+ * The files of the editor at /ide. They are in the workspace of this machine, which belongs to the default tenant. For
+ * all other tenants, and without a workspace, these routes answer 404. A caller who may register DAGs may edit them.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
@@ -33,7 +33,7 @@ import type { Services } from '../services.ts';
 import { Type } from 'typebox';
 
 const TAGS = ['Editor'];
-/** JSON makes up to six bytes of one. */
+/** JSON may encode one byte as six. */
 const BODY_LIMIT_BYTES = 6 * MAX_FILE_BYTES + 10_000;
 
 const CODES: Record<WorkspaceFault, ErrorCode> = {
@@ -56,7 +56,7 @@ export function registerIde(app: App, services: Services): void {
   registerCompiling(app, services, files);
 }
 
-/** Answers that there is no such thing to whoever has no business with the workspace of this machine. */
+/** Answers 404 to callers without access to the workspace of this machine. */
 function openTo(request: FastifyRequest, files: WorkspaceFiles | undefined): WorkspaceFiles {
   if (files !== undefined && principalOf(request).tenantName === DEFAULT_TENANT) return files;
   throw new ApiError('not_found', 'there is no workspace to edit: start `svc lite <folder>`, or set ui.workspace');
@@ -225,7 +225,7 @@ function registerCompiling(app: App, services: Services, files: WorkspaceFiles |
   );
 }
 
-/** Null: there must be no such file yet. A write that says neither could undo what somebody else has saved. */
+/** Returns null if the file must not exist yet. A write without a condition could undo the change of another person. */
 function expectedTag(headers: { 'if-match'?: string; 'if-none-match'?: string }): string | null {
   const { 'if-match': match, 'if-none-match': none } = headers;
   if (match !== undefined && none === undefined) return match;

@@ -1,4 +1,4 @@
-/** The page of the editor and what it loads. Anybody may load it; files come from the API with the visitor's session. */
+/** The page of the editor and its assets. They are public; files come from the API with the visitor's session. */
 import { editorAssets, monacoFiles, monacoFolder, renderEditor } from '@svc/web/editor.ts';
 import type { BundleFile } from '@svc/web/bundle.ts';
 import type { Page } from '@svc/web/html.ts';
@@ -11,7 +11,7 @@ import type { Services } from '../services.ts';
 const PUBLIC = { config: { access: 'public' as const }, schema: { hide: true } };
 
 export function registerIdePage(app: App, { config }: Services): void {
-  // Read when somebody comes for the first time: most who start a control plane do not, and it is some hundred files.
+  // Read at the first visit, because it has some hundred files and many control planes never use it.
   const monaco = once((): ReadonlyMap<string, BundleFile> | undefined => {
     const folder = monacoFolder(config.ui.monacoDir);
     return folder === undefined ? undefined : monacoFiles(folder);
@@ -34,7 +34,7 @@ export function registerIdePage(app: App, { config }: Services): void {
     if (!asset) throw new ApiError('not_found', 'the editor has no such file');
     return sendPage(request, reply, asset);
   });
-  // Not compressed: that takes longer than it saves on one's own machine, where an editor mostly is, and it is asked for once.
+  // Not compressed: an editor usually runs on the same machine, where compression takes longer than it saves.
   app.get('/ide/monaco/*', { ...PUBLIC, compress: false }, async (request, reply) => {
     const file = monaco()?.get((request.params as { '*': string })['*']);
     if (!file) throw new ApiError('not_found', 'the code editor has no such file');

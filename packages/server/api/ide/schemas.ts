@@ -1,4 +1,4 @@
-/** What the editor's calls look like. */
+/** Schemas of the editor's calls. */
 import { Type } from 'typebox';
 import type { WorkspaceUnit } from '../../workspace/compiler.ts';
 import { Nullable } from '../../http/schemas.ts';

@@ -1,6 +1,6 @@
 /**
- * Where the reading of a log goes on, as Airflow's `continuation_token`. It holds a position in a log that its bearer may read
- * anyway, so it is not signed; the checksum refuses what is mistyped, or belongs to another log.
+ * Airflow's `continuation_token`, which says where reading a log continues. It contains a position in a log that its
+ * bearer may read anyway, so it is not signed. The checksum refuses a mistyped token and one of another log.
  */
 import { createHash } from 'node:crypto';
 import type { LogKey } from '../../logs/log-key.ts';

@@ -1,4 +1,6 @@
-/** The three formats in which a log is sent, each made from lines as they come: none holds more than a block of them. */
+/**
+ * The three formats of a log, each built from lines as they arrive. None keeps more than one block of lines in memory.
+ */
 import type { Line } from '../../logs/lines.ts';
 import { readRecord, textLines } from '../../logs/records.ts';
 import type { LogRecord } from '../../logs/records.ts';
@@ -9,7 +11,7 @@ export type LogFormat = (typeof LOG_FORMATS)[number];
 
 type Batches = AsyncIterable<readonly Line[]>;
 
-/** Text for people. `last` leaves only so many lines of it; a record may have several. */
+/** Text for people. `last` keeps only that many lines; a record may have several. */
 export async function* asText(batches: Batches, last?: number): AsyncGenerator<string> {
   let kept: string[] = [];
   for await (const lines of batches) {
@@ -31,7 +33,7 @@ export async function* asNdjson(batches: Batches): AsyncGenerator<string> {
   }
 }
 
-/** Airflow's `{"content": […], "continuation_token": …}`, whole however long it is. */
+/** Airflow's `{"content": […], "continuation_token": …}`, complete for any length. */
 export async function* asJson(batches: Batches, continuationToken: string | null): AsyncGenerator<string> {
   let separator = '{"content":[';
   for await (const lines of batches) {
@@ -50,7 +52,7 @@ const recordsOf = (lines: readonly Line[]): string[] =>
     return read ? [read.json] : [];
   });
 
-/** What a search found: as `grep -n` would show it, or as records of the one matching line each. */
+/** Formats matches of a search: like `grep -n` as text, otherwise as records of one matching line each. */
 export function searchBody({ matches, isComplete }: LogSearch, format: LogFormat): string {
   if (format === 'text/plain') return matches.map(({ lineNumber, line }) => `${lineNumber}:${line}\n`).join('');
   const records = matches.map(({ lineNumber, message, record }) => ({
@@ -64,7 +66,7 @@ export function searchBody({ matches, isComplete }: LogSearch, format: LogFormat
   return JSON.stringify({ content: records, continuation_token: null, search_complete: isComplete });
 }
 
-/** In place of the log of a task that never ran; the web UI asks for its try 0. */
+/** Replaces the log of a task that never ran. The web UI requests its try 0. */
 export function placeholder(state: string | null): string {
   const reasons: Record<string, string> = {
     skipped: 'Task was skipped — no logs available.',

@@ -1,7 +1,7 @@
 /**
- * Task logs. Text by default, Airflow's structured JSON and NDJSON by Accept header; the whole log, its last lines, what is
- * in it of a text, or the log as it grows. Everything is read block by block as the client takes it: a long log costs as
- * much memory as a short one, and a slow reader holds up nobody.
+ * Task logs. The default is text; the Accept header selects Airflow's structured JSON or NDJSON. A request returns the
+ * whole log, its last lines, lines with a text, or the log as it grows. Everything is read block by block at the speed
+ * of the client, so a long log needs no more memory than a short one, and a slow reader delays no other request.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -31,7 +31,7 @@ import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['Task logs'];
 const MAX_INT = 2_147_483_647;
-/** How often to ask whether the attempt that is followed is over. */
+/** Interval for checking whether the followed attempt has ended. */
 const ASK_EVERY_MS = 1_000;
 
 const Params = Type.Object({
@@ -87,7 +87,7 @@ const LogContent = Type.Object(
 
 export function registerLogs(app: App, services: Services): void {
   const closing = new AbortController();
-  // Followers would keep their connections, and with them the whole process, until their attempts are over.
+  // Ends followers. They would otherwise keep their connections and the process alive until their attempts end.
   app.addHook('preClose', async () => closing.abort());
 
   app.get(
@@ -120,7 +120,7 @@ export function registerLogs(app: App, services: Services): void {
       const row = await findTry(databaseOf(request, services.db), logKey);
       if (!row) throw noSuchTry(logKey);
       reply.type(format === 'application/x-ndjson' ? format : `${format}; charset=utf-8`).header('vary', 'accept');
-      // A stream for HEAD would be read to its end for nobody.
+      // A stream for HEAD would be read to its end for nothing.
       const answer =
         request.method === 'HEAD'
           ? ''
@@ -207,7 +207,7 @@ async function logBody(input: Body): Promise<string | Readable> {
   if (logKey.tryNumber === 0) return placeholder(row.state);
   try {
     return await readLog(input).catch(async (error: unknown) => {
-      // The store has just stopped answering: what the database has can be shown all the same.
+      // The store has just stopped answering, but the lines in the database can still be shown.
       const isAway = error instanceof LogStorageError && (await services.logs.outage?.()) !== undefined;
       if (!isAway || (request.query as LogQuery).search) throw error;
       return readLog(input);
@@ -230,7 +230,7 @@ async function readLog(input: Body): Promise<string | Readable> {
   const left = new AbortController();
   reply.raw.once('close', () => left.abort());
   const size = await logs.size(logKey);
-  // While the attempt runs, the last line may be half written: it comes with the next answer.
+  // While the attempt runs, the last line may be incomplete. The next answer contains it.
   const outage = await logs.outage?.(logKey);
   const readableFrom = Math.min(outage?.readableFrom ?? 0, size);
   const to = row.isOver ? size : await endOfLastLine(logs, logKey, size, readableFrom);
@@ -246,10 +246,10 @@ async function readLog(input: Body): Promise<string | Readable> {
     last: query.tail_lines === undefined ? undefined : query.tail_lines + notice.length,
     continuationToken,
   });
-  // A store that cannot be read is told by the status; once the answer has begun, it could only break off.
+  // The status reports a store that cannot be read. After the answer has started, it could only break off.
   const parts = [logs.outage ? await begun(shown) : shown];
   if (query.follow && !row.isOver) {
-    request.headers['x-no-compression'] = 'follow'; // a compressor would hold back line after line until it has enough
+    request.headers['x-no-compression'] = 'follow'; // a compressor would hold lines back
     const signal = AbortSignal.any([left.signal, input.closing]);
     const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
     parts.push(headersFirst(reply, inFormat({ format, lines: linesOf(grown), continuationToken })));
@@ -279,7 +279,7 @@ async function startOf(input: {
   return 0;
 }
 
-/** For whoever looks at the log: that and why it may not be whole. */
+/** Tells the reader that the log may be incomplete, and why. */
 function outageNotice({ since }: LogStoreOutage, missingBytes: number): Line[] {
   const event =
     missingBytes > 0
@@ -322,16 +322,18 @@ async function* oneAfterTheOther(parts: readonly AsyncGenerator<string>[]): Asyn
   for (const part of parts) yield* part;
 }
 
-/** They would go with the first byte, and that may be long in coming: the client would not know that it is connected. */
+/**
+ * Sends the headers at once. Otherwise they wait for the first byte, and the client does not know that it is connected.
+ */
 async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>): AsyncGenerator<string> {
   reply.raw.flushHeaders();
   yield* part;
 }
 
-/** Asks the database now and then only, however fast the log grows. */
+/** Returns a check that limits how often it asks the database, however fast the log grows. */
 function overCheck({ request, services, logKey }: Body): () => Promise<boolean> {
   const db = databaseOf(request, services.db);
-  // Without authentication (in development) there is nothing that could end.
+  // In development without authentication, there is no session that could end.
   const { sessionId, isServiceAccount } = principalOf(request);
   const token = sessionId === null && !isServiceAccount ? undefined : presentedToken(request).token;
   let askedAt = -Infinity;
@@ -340,15 +342,18 @@ function overCheck({ request, services, logKey }: Body): () => Promise<boolean> 
     askedAt = performance.now();
     try {
       if (token !== undefined && !(await mayStillRead(services, token))) return true;
-      return (await findTry(db, logKey))?.isOver ?? true; // removed meanwhile
+      return (await findTry(db, logKey))?.isOver ?? true; // the log was removed in the meantime
     } catch (error) {
-      if (isOutage(error)) return false; // the attempt goes on, and so does its log
+      if (isOutage(error)) return false; // the attempt continues during an outage, and so does its log
       throw error;
     }
   };
 }
 
-/** Who logs out or loses the permission sees no more. A token that has expired was good when the answer began. */
+/**
+ * A caller who logs out or loses the permission sees no more lines. An expired token was valid when the answer started,
+ * so it may continue.
+ */
 async function mayStillRead({ sessions }: Services, token: string): Promise<boolean> {
   const principal = await sessions.authenticate(token);
   if (principal === 'expired' || principal === 'service_token_expired') return true;

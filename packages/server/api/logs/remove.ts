@@ -3,8 +3,8 @@ import type { LogScope } from '../../logs/log-key.ts';
 import type { LogStore } from '../../logs/store.ts';
 
 /**
- * Logs of what has been deleted, after the commit. They must go with it: a later run of the same id would write into them.
- * That they could not be removed does not bring back what is gone, so it is told in our own log only.
+ * Removes the logs of deleted rows, after the commit. A later run with the same id would otherwise append to them. If
+ * the removal fails, the rows are deleted anyway, so the failure is only logged.
  */
 export async function removeLogs(logs: LogStore, scope: LogScope, log: FastifyBaseLogger): Promise<void> {
   try {

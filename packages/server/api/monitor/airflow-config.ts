@@ -1,4 +1,7 @@
-/** The configuration in force, in the sections of Airflow's own: the first word of a key is its section. Secrets are masked. */
+/**
+ * The current configuration in Airflow's form with sections: the first word of a key is its section. Secrets are
+ * masked.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { ConfigValue } from '../../config/key-definition.ts';
@@ -13,7 +16,7 @@ import type { Services } from '../services.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
 const TAGS = ['Config'];
-/** Of keys that have no section. */
+/** The section of keys that have none. */
 const UNNAMED = 'core';
 
 type Section = { name: string; options: { key: string; value: string }[] };
@@ -98,7 +101,7 @@ function sectionsOf(config: Config): Section[] {
 const valueAt = (config: Config, path: readonly string[]): ConfigValue =>
   path.reduce<unknown>((node, name) => (node as Record<string, unknown>)[name], config) as ConfigValue;
 
-/** The schema describes the JSON form alone; text goes out past it. */
+/** The schema describes only the JSON form, so text bypasses it. */
 function answer(request: FastifyRequest, reply: FastifyReply, sections: Section[]) {
   const form = preferredType(request.headers.accept, ['application/json', 'text/plain']);
   if (form === 'application/json') return { sections };

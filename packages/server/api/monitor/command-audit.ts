@@ -1,7 +1,7 @@
 /**
- * One entry of the audit log for each command of the command line, as Airflow has them: `cli_<function>`. The command names
- * itself in a header of its first request. The entry is written with the answer, so a caller that is not authenticated or may
- * not do this leaves none; a command that fails otherwise does, as in Airflow.
+ * Writes one entry of the audit log per command of the command line, as Airflow does: `cli_<function>`. The command
+ * names itself in a header of its first request. The entry is written with the answer. An unauthenticated or
+ * unauthorised caller leaves no entry; a command that fails in another way leaves one, as in Airflow.
  */
 import { COMMAND_HEADER, decodeCommand } from '@svc/spec/announced-command.ts';
 import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
@@ -26,7 +26,8 @@ export function recordCommands(app: FastifyInstance, db: Database): void {
       ...(dagId !== undefined && { dagId }),
       detail: { host_name: hostName, full_command: maskCredentials(fullCommand), system_user: systemUser },
     };
-    // What the command did has an entry of its own, written with the change: its answer does not wait for the database to heal.
+    // The change itself has its own entry in the same transaction, so the answer does not wait for this one during an
+    // outage.
     await recordAudit(databaseOf(request, db), actorOf(request), entry).catch((error: unknown) =>
       request.log.error({ err: error, event }, 'a command could not be written to the audit log'),
     );

@@ -1,4 +1,4 @@
-/** The audit log as Airflow's event logs: who did what to which object, from which address. */
+/** The audit log in the form of Airflow's event logs: who did what to which object, from which address. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
@@ -133,7 +133,7 @@ export function registerEventLogs(app: App, { db }: Services): void {
 
 type NameOf = (entry: AuditRow) => string | null;
 
-/** The shown names of the tasks that the entries speak of, as the newest version of their DAG has them. */
+/** Returns the display names of tasks in the entries, from the newest version of their DAG. */
 async function taskNames(db: TenantDb, summaries: TaskSummaries, entries: readonly AuditRow[]): Promise<NameOf> {
   const dagIds = new Set(entries.flatMap(({ dag_id: dagId, task_id: taskId }) => (taskId && dagId ? [dagId] : [])));
   if (dagIds.size === 0) return () => null;

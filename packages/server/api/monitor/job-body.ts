@@ -1,4 +1,4 @@
-/** A process of the control plane as Airflow shows a job. */
+/** A process of the control plane in the form of an Airflow job. */
 import { Type } from 'typebox';
 import type { JobRow } from '../../db/processes/jobs.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';

@@ -1,4 +1,4 @@
-/** The processes of the control plane, as Airflow shows its jobs. */
+/** The processes of the control plane in the form of Airflow's jobs. */
 import { Type } from 'typebox';
 import { listJobs } from '../../db/processes/jobs.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -18,7 +18,7 @@ const ORDER_COLUMNS = {
   end_date: 'end_date',
   latest_heartbeat: 'latest_heartbeat',
 } as const;
-/** Accepted because Airflow has them; all jobs are alike here. */
+/** Accepted because Airflow has it. It has the same value for all jobs here. */
 const NO_ORDER = ['dag_id'];
 
 const END_OPERATORS = { gte: '>=', gt: '>', lte: '<=', lt: '<' } as const;

@@ -13,7 +13,7 @@ import { DateTime, Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
-/** A component whose last sign of life is older than this is not healthy. Airflow's limit, and its UI's expectation. */
+/** A component with an older heartbeat is not healthy. Airflow and its UI use the same limit. */
 const HEALTHY_WITHIN_SECONDS = 30;
 
 const ComponentHealth = Type.Object(
@@ -59,7 +59,7 @@ const HealthInfo = Type.Object(
     scheduler: ComponentHealth,
     triggerer: ComponentHealth,
     dag_processor: ComponentHealth,
-    redis: Type.Optional(RedisHealth), // where redis.url is set
+    redis: Type.Optional(RedisHealth), // present if redis.url is set
     log_store: Type.Optional(LogStoreHealth),
     workers: Type.Array(WorkersHealth, { description: 'By kind and state; those that have left for an hour' }),
   },
@@ -118,7 +118,7 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
         };
       };
       return {
-        metadatabase: { ...NO_BEATS, status: 'healthy' }, // it just answered
+        metadatabase: { ...NO_BEATS, status: 'healthy' }, // it has just answered
         scheduler: componentHealth('scheduler', 'unhealthy'),
         triggerer: componentHealth('triggerer', null),
         dag_processor: componentHealth('dag_processor', null),
@@ -140,7 +140,7 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
         response: { 200: ExecutorInfo },
       },
     },
-    // Without an executor of its own, what a scheduler says of its.
+    // A process without an executor uses what a scheduler has reported about its own.
     async () => (config.server.role === 'api' ? await findExecutor(db) : undefined) ?? executorInfo(config),
   );
 
@@ -171,7 +171,7 @@ const redisHealth = (problem: string | null) => ({ status: problem === null ? 'h
 const sum = (of: readonly WorkerCount[], name: 'workers' | 'slots' | 'running'): number =>
   of.reduce((total, count) => total + count[name], 0);
 
-/** Without their pools, of which there may be many. */
+/** Groups counts without pools, because there may be many pools. */
 function byKindAndState(counts: readonly WorkerCount[]) {
   const groups = Map.groupBy(counts, ({ kind, state }) => `${kind}/${state}`);
   return [...groups.values()].flatMap((of) => {
@@ -181,7 +181,10 @@ function byKindAndState(counts: readonly WorkerCount[]) {
   });
 }
 
-/** What is really on. A process that only serves the API speaks for those that run tasks, when none of them has spoken yet. */
+/**
+ * Returns the facts of the executor in use. A process that only serves the API derives them from its configuration
+ * until a scheduler has reported its own.
+ */
 export function executorInfo(config: Config): ExecutorFacts {
   const isAnyRun = config.server.role === 'api' || config.scheduler.enabled;
   const pods = isAnyRun && hasExecutor(config, 'orchestrator');

@@ -1,6 +1,7 @@
 /**
- * Plugins that the DAGs of a tenant were compiled with, by bundle: macros, timetables, listeners and links, used in the compiler and
- * in task processes. What would extend the web server is never loaded, so those lists are empty; the compiler warns of it.
+ * Plugins with which the DAGs of a tenant were compiled, by bundle: macros, timetables, listeners and links. The
+ * compiler and task processes use them. Plugins that extend the web server are never loaded, so those lists are empty,
+ * and the compiler warns about them.
  */
 import { Type } from 'typebox';
 import { listBundlePlugins } from '../../db/dags/plugins.ts';
@@ -44,7 +45,7 @@ const NOT_LOADED = {
   appbuilder_menu_items: [],
 };
 
-/** For every user: the web UI asks on each of its pages. */
+/** Open to every user, because the web UI requests it on each page. */
 export function registerPlugins(app: App, { db }: Services): void {
   app.get(
     '/api/v2/plugins',

@@ -1,6 +1,6 @@
 /**
- * Provider packages: the standard one, which tasks always have, those that environments of tasks have, and those that the
- * newest versions of DAGs ask for and no compiler or worker has reported yet.
+ * Provider packages: the standard provider, which tasks always have, those in task environments, and those that the
+ * newest versions of DAGs require but no compiler or worker has reported yet.
  */
 import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import { Type } from 'typebox';
@@ -13,7 +13,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
 const PREFIX = 'apache-airflow-providers-';
-/** Ours, in python/airflow/providers/standard; the version is the one whose interface it has. */
+/** Our own implementation in python/airflow/providers/standard. The version is the one whose interface it has. */
 const STANDARD = {
   package_name: `${PREFIX}standard`,
   description: 'Standard operators, sensors and hooks; part of every task environment',
@@ -65,7 +65,7 @@ export function registerProviders(app: App, { db }: Services): void {
   );
 }
 
-/** Several environments may have several versions of one. */
+/** Groups by name, because several environments may have several versions of a package. */
 function installed(present: readonly InstalledProvider[]): Static<typeof Provider>[] {
   return [...Map.groupBy(present, ({ name }) => name)].map(([name, all]) => ({
     package_name: name,
@@ -77,7 +77,7 @@ function installed(present: readonly InstalledProvider[]): Static<typeof Provide
   }));
 }
 
-/** `apache-airflow-providers-http[extra] >= 5, < 6 ; marker` in its parts; undefined for other packages. */
+/** Parses `apache-airflow-providers-http[extra] >= 5, < 6 ; marker`. Returns undefined for other packages. */
 function askedFor({ requirement, dags }: Requirement) {
   const match = /^\s*(?<name>[A-Za-z0-9._-]+)\s*(?:\[[^\]]*\])?\s*(?<wanted>[^;@]*)/.exec(requirement)?.groups;
   const name = (match?.['name'] ?? '').toLowerCase().replaceAll(/[._]/g, '-');

@@ -1,4 +1,4 @@
-/** Pools of the caller's tenant, with how full they are at this moment. */
+/** Pools of the caller's tenant, with their current usage. */
 import { Type } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -130,7 +130,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
         await recordAudit(trx, actorOf(request), { event: 'post_pool', objectKind: 'pool', objectId: name });
         return written(saved, name);
       });
-      scheduler.requestClaim(); // tasks may have been waiting for a pool of this name
+      scheduler.requestClaim(); // tasks may already wait for a pool with this name
       return reply.code(201).send(poolBody(pool, usageOf(await readPoolUsage(scope), name)));
     },
   );

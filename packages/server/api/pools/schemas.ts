@@ -1,4 +1,4 @@
-/** The shapes of a pool on the wire. */
+/** Schemas of pools in requests and answers. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
 import { NO_FOLDER, NoTeam, Nullable } from '../../http/schemas.ts';

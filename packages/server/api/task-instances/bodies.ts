@@ -1,4 +1,4 @@
-/** Rows of task instances as the API shows them. */
+/** Converts rows of task instances to answers. */
 import { mapInTurns } from '../../http/map-in-turns.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { shownFailure } from '@svc/spec/failure-causes.ts';
@@ -51,7 +51,7 @@ export async function instanceBodies(
       logical_date: row.logical_date,
       run_after: row.run_after,
       note: row.note,
-      // The UI shows this and nothing else, so a mapped instance without a name of its own goes by its number.
+      // The UI shows only this field, so a mapped instance without its own name shows its index.
       rendered_map_index: row.rendered_map_index ?? (row.map_index < 0 ? null : String(row.map_index)),
       rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
       trigger: trigger ? triggerBody(trigger) : null,
@@ -61,7 +61,10 @@ export async function instanceBodies(
   });
 }
 
-/** Its arguments may hold secrets, and nobody needs them to see what is waited for. */
+/**
+ * Hides the arguments of the trigger, because they may contain secrets and are not needed to see what the task waits
+ * for.
+ */
 const triggerBody = (trigger: ShownTrigger) => ({
   id: trigger.id,
   classpath: trigger.classPath,
@@ -79,7 +82,7 @@ export async function tryBodies(db: TenantDb, summaries: TaskSummaries, rows: re
 type Versioned = { dag_id: string; version_number: number; task_id: string };
 type Surroundings = { version: VersionOfInstance | undefined; task: TaskSummary | undefined };
 
-/** The version of each row, and what that version says about its task. */
+/** Returns the version of each row, and what that version says about its task. */
 export async function surroundingsOf(
   db: TenantDb,
   summaries: TaskSummaries,

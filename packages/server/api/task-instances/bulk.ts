@@ -1,6 +1,7 @@
 /**
- * Airflow's bulk request for task instances: marks, notes and deletions of several. Unlike other bulk requests each entity is
- * a change of its own, because each belongs to a run with a lock of its own: what fails is answered with, the rest is done.
+ * Airflow's bulk request for task instances: marks, notes and deletions. Unlike in other bulk requests, each entity is
+ * a separate change, because each belongs to a run with its own lock. The answer lists failures; all other changes take
+ * effect.
  */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -68,7 +69,7 @@ export function registerTaskInstanceBulk(app: App, services: Services): void {
   );
 }
 
-/** What the path names must be there, whatever the entities say. */
+/** Answers 404 for an unknown DAG or run in the path, regardless of the entities. */
 async function refuseUnknown(request: FastifyRequest, { db }: Services): Promise<void> {
   const params = request.params as RunInPath;
   const { dag_id: dagId, dag_run_id: runId } = params;

@@ -1,4 +1,4 @@
-/** What PATCH and DELETE do to task instances, whether they name one or come in bulk. */
+/** The effects of PATCH and DELETE on task instances, for single and bulk requests. */
 import type { FastifyRequest } from 'fastify';
 import type { TaskState } from '@svc/spec/states.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -16,7 +16,7 @@ import type { Services } from '../services.ts';
 import { existingRunKey, noSuchInstance } from './paths.ts';
 import { applyUpdateMask } from '../../http/update-mask.ts';
 
-/** The instances of one task in one run; without a map index all of them. */
+/** The instances of one task in one run. Without a map index, it means all of them. */
 export type Target = { dagId: string; runId: string; taskId: string; mapIndex: number | undefined };
 
 export type PatchBody = {
@@ -30,7 +30,7 @@ export type PatchBody = {
 
 export const PATCH_FIELDS = ['new_state', 'note'] as const;
 
-/** The addressed rows; there is at least one. */
+/** Returns the addressed rows, at least one. */
 export async function addressed(request: FastifyRequest, { db }: Services, target: Target): Promise<ListedInstance[]> {
   const scope = databaseOf(request, db);
   const params = { dag_id: target.dagId, dag_run_id: target.runId, task_id: target.taskId };
@@ -48,7 +48,7 @@ const markOptions = (target: Target, body: PatchBody, state: MarkableState): Mar
   includeDownstream: body.include_downstream ?? false,
 });
 
-/** A run without a logical date has no past and no future: it is marked alone. */
+/** Returns the runs to mark. A run without a logical date has no past and no future, so it is marked alone. */
 async function runsToMark(
   request: FastifyRequest,
   { db }: Services,
@@ -67,7 +67,7 @@ async function runsToMark(
   return alone.kind === 'found' ? alone.runs : [];
 }
 
-/** Which instances a new state would change. */
+/** Returns the instances that a new state would change. */
 export async function previewPatch(
   request: FastifyRequest,
   services: Services,
@@ -84,17 +84,17 @@ export async function previewPatch(
   });
 }
 
-/** The schema lets only those three through. */
+/** The schema accepts only these three states. */
 const stateOf = (body: PatchBody): MarkableState | undefined =>
   (body.new_state ?? undefined) as MarkableState | undefined;
 
-/** Without what the mask leaves out. */
+/** Removes fields that the mask does not name. */
 export function masked(body: PatchBody, mask: readonly string[] | null | undefined): PatchBody {
   const { new_state: _state, note: _note, ...flags } = body;
   return { ...flags, ...applyUpdateMask(pick(body), mask, PATCH_FIELDS) };
 }
 
-/** Both changes that a PATCH can make; what is not in the mask is left as it is. */
+/** Applies the state and the note of a PATCH. Fields outside the mask stay unchanged. */
 export async function applyPatch(input: {
   request: FastifyRequest;
   services: Services;
@@ -177,7 +177,7 @@ async function takeNote(input: {
     });
 }
 
-/** The row must exist. */
+/** Deletes an instance. The row must exist. */
 export async function removeInstance(
   request: FastifyRequest,
   services: Services,

@@ -1,4 +1,4 @@
-/** Clearing task instances: what the body selects loses its state and runs again. By default it is only said what that would be. */
+/** Clears task instances: the selected ones lose their state and run again. By default, the request is a dry run. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { FastifyRequest } from 'fastify';
@@ -23,7 +23,7 @@ import { instanceBodies } from './bodies.ts';
 import { TAGS } from './paths.ts';
 import { ClearBody, MAX_INT, TaskInstanceCollection } from './schemas.ts';
 
-/** The answer lists every instance, so it has to end somewhere. */
+/** The answer lists every instance, so their number is limited. */
 const MAX_CLEARED = 20_000;
 const NAMES_IN_AUDIT = 100;
 
@@ -136,7 +136,10 @@ type ClearInput = {
   body: Body;
 };
 
-/** A misspelt id would clear nothing, and look like nothing was to be done. Known is what any of the versions has. */
+/**
+ * Refuses unknown task ids, because a misspelt id would clear nothing and look like success. An id is known if any
+ * version of the runs has it.
+ */
 async function refuseUnknownTasks({ request, services, dagId, runs, body }: ClearInput): Promise<void> {
   const named = (body.task_ids ?? []).map((entry) => choiceOf(entry).taskId);
   if (named.length === 0) return;
@@ -170,7 +173,7 @@ async function clear(input: ClearInput): Promise<ListedInstance[]> {
     );
   }
   if (body.dry_run ?? true) return findInstances(databaseOf(request, db), preview);
-  // In all runs before the first is touched, so that a refusal has changed nothing.
+  // All runs are checked before the first one changes, so that a refusal changes nothing.
   const running = preview.filter((place) => place.state === 'running');
   if (options.preventRunning && running.length > 0) throw isRunning(running, runs);
 
@@ -203,7 +206,7 @@ async function clear(input: ClearInput): Promise<ListedInstance[]> {
 const namesOf = (places: readonly InstanceOfRun[]): string[] =>
   places.map(({ taskId, mapIndex }) => (mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`));
 
-/** The web UI looks for the name of Airflow's exception and shows the text only with it. */
+/** The web UI shows the text only if it contains the name of Airflow's exception. */
 function isRunning(places: readonly InstanceOfRun[], runs: readonly RunKey[], clearedBefore = 0): ApiError {
   const runIds = new Map(runs.map((run) => [run.id, run.runId]));
   const names = places.slice(0, 5).map((place) => `${namesOf([place]).join()} of run ${runIds.get(place.run)}`);

@@ -1,6 +1,6 @@
 /**
- * Why a task instance does not run, in full: everything that has to change before it can, each with a name that Airflow's
- * users know and a sentence with names and numbers. Empty for one that runs or is finished.
+ * The full list of why a task instance does not run: everything that must change first, each with a name that Airflow's
+ * users know and a sentence with details. It is empty for a running or finished instance.
  */
 import { Type } from 'typebox';
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
@@ -25,7 +25,7 @@ import { waitReasonOf } from './wait-reason.ts';
 
 type Dependency = { name: string; reason: string };
 
-/** Airflow's names of what an instance can depend on. */
+/** Airflow's names for dependencies of an instance. */
 const NAMES: Record<WaitReason, string> = {
   upstream: 'Trigger Rule',
   past: 'Previous Dagrun State',
@@ -142,7 +142,10 @@ async function runDependency(db: TenantDb, row: ListedInstance, limit: number): 
   return { name, reason };
 }
 
-/** What stands before it in its own run; nothing when all of that is through, and it is about to be scheduled. */
+/**
+ * Returns upstream tasks of the run that block the instance. The list is empty when the instance is about to be
+ * scheduled.
+ */
 async function graphDependency(services: Services, tenantId: string, row: ListedInstance): Promise<Dependency[]> {
   const { blueprint } = await services.scheduler.graphs.get(services.db.shared, {
     tenantId,

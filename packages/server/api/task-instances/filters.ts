@@ -1,4 +1,4 @@
-/** What a list of task instances may be asked: parameters and bodies of requests, as the database wants them. */
+/** Converts the filters of a list of task instances from requests to the form of the database layer. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { TASK_STATES } from '@svc/spec/states.ts';
@@ -16,7 +16,7 @@ import { tasksBySpec, displayNameFilter } from './spec-filters.ts';
 import type { TaskLookup } from './spec-filters.ts';
 import { MAX_INT, MapIndex } from './schemas.ts';
 
-/** Airflow's three ways to write "no status". */
+/** Airflow's three words for "no status". */
 const NO_STATUS_WORDS = ['none', 'no_status', 'null'];
 const StateFilter = Type.Unsafe<string>(
   Type.Enum([...TASK_STATES, ...NO_STATUS_WORDS], { description: 'A state; `none` for no status' }),
@@ -27,7 +27,7 @@ const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 }));
 const Numbers = (minimum: number) =>
   Type.Optional(Type.Array(Type.Integer({ minimum, maximum: MAX_INT }), { maxItems: 1_000 }));
 
-/** What a range can be asked of. */
+/** Fields with range filters. */
 const Ranged = {
   run_after: DateTime,
   logical_date: DateTime,
@@ -37,7 +37,7 @@ const Ranged = {
   duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
 };
 
-/** What lists of all tasks and of one mapped task have alike. */
+/** Filters that lists of all tasks and lists of one mapped task share. */
 const commonFilters = {
   ...OrderByQuery(INSTANCE_COLUMNS),
   ...rangeProperties(Ranged),
@@ -95,11 +95,11 @@ export const BatchBody = Type.Object(
   { title: 'TaskInstancesBatchBody', additionalProperties: false },
 );
 
-/** Empty: the list's own order. */
+/** Returns an empty order if none is given, which means the default order of the list. */
 export const instanceOrder = (keys: readonly string[] | undefined): InstanceOrder =>
   parseOrderBy<InstanceColumn>(keys, ORDER_COLUMNS, []);
 
-/** Which runs: what the path names. The version is that of the one run. */
+/** The DAG or run that the path names. The version is that of the run. */
 export type ListScope = { dagId?: string; run?: number; versionNumber?: number };
 
 const scopeFilter = ({ dagId, run }: ListScope) => ({
@@ -178,6 +178,6 @@ const rangesOf = (asked: Parameters<typeof rangeOf<keyof typeof Ranged>>[0]) => 
   duration: rangeOf(asked, 'duration'),
 });
 
-/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+/** Removes undefined keys, because the database layer requires that absent filters have no key. */
 const present = (asked: { [Key in keyof InstanceFilter]: InstanceFilter[Key] | undefined }): InstanceFilter =>
   Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined)) as InstanceFilter;

@@ -1,6 +1,6 @@
 /**
- * Links that operators add to their task instances. The task makes them when it ends and leaves them among its values: only the
- * provider's own code knows where they lead, and none of it runs here.
+ * Links that operators add to their task instances. A task computes them at its end and stores them with its XComs.
+ * Only code of the provider knows their targets, and none of it runs here.
  */
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
@@ -50,7 +50,7 @@ export function registerTaskInstanceLinks(app: App, { db }: Services, summaries:
   );
 }
 
-/** A new try begins without the values of the one before, and its links are among them. */
+/** A new try starts without the XComs of the previous one, so only the current try has links. */
 async function linksOf(
   db: TenantDb,
   summaries: TaskSummaries,
@@ -66,7 +66,7 @@ async function linksOf(
   return Object.fromEntries(await Promise.all(found));
 }
 
-/** Somebody will click on it: it must lead to a page. */
+/** Accepts only links to web pages, because people click on them. */
 function addressOf(text: string | null | undefined): string | null {
   const value: unknown = text ? JSON.parse(text) : null;
   if (typeof value !== 'string') return null;

@@ -1,4 +1,4 @@
-/** How paths name task instances, and what is there under those names. */
+/** How paths name task instances, and lookups of what they name. */
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/details.ts';

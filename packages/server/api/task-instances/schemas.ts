@@ -1,4 +1,4 @@
-/** The shapes of task instances on the wire: the specification's fields and all of Airflow's. */
+/** Schemas of task instances in requests and answers: the specification's fields and all of Airflow's. */
 import { Job } from '../monitor/job-body.ts';
 import { Type } from 'typebox';
 import { FAILURE_CAUSES } from '@svc/spec/failure-causes.ts';
@@ -8,13 +8,13 @@ import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
 import { DateTime, Nullable, ShownAs } from '../../http/schemas.ts';
 
-/** Four-byte columns. */
+/** The maximum of a four-byte column. */
 export const MAX_INT = 2_147_483_647;
 export const MapIndex = Type.Integer({ minimum: -1, maximum: MAX_INT });
 
 const StateWord = Type.Unsafe<TaskState>(Type.Enum([...TASK_STATES]));
 
-/** What the current try and those before it have alike. */
+/** Fields that the current try and earlier tries share. */
 const tryFields = {
   task_id: Type.String(),
   dag_id: Type.String(),

@@ -1,6 +1,6 @@
 /**
- * Filters by what only the spec knows of a task: shown name, group, executor. They become lists of task ids, taken from the
- * run's version where one run is asked for, else from the newest versions.
+ * Filters on task properties that only the spec contains: display name, group, executor. They become lists of task ids,
+ * from the version of the run if the request names one run, otherwise from the newest versions.
  */
 import type { TenantDb } from '../../db/database.ts';
 import { findDagVersions } from '../../db/task-instances/details.ts';
@@ -26,7 +26,7 @@ export async function tasksBySpec(
   return [keysOf(tasks.filter(({ task }) => conditions.every((condition) => condition(task))))];
 }
 
-/** Nearly all tasks are shown by their id, which the database can match; the few that are not are matched here. */
+/** Nearly all tasks are shown by their id, which the database matches. The few renamed tasks are matched here. */
 export async function displayNameFilter(
   lookup: TaskLookup,
   dags: Dags,
@@ -60,7 +60,7 @@ async function tasksOf({ db, summaries }: TaskLookup, dags: Dags): Promise<Named
   );
 }
 
-/** What `like` and `ilike` do in the database, for names it does not have. */
+/** Does what `like` and `ilike` do in Postgres, for names that are not in the database. */
 export function isMatch(text: string, { operator, patterns }: TextMatch): boolean {
   const fold = (part: string) => (operator === 'ilike' ? part.toLowerCase() : part);
   const letters = [...fold(text)];
@@ -79,7 +79,7 @@ function symbolsOf(pattern: string): LikeSymbol[] {
   });
 }
 
-/** Goes back to the last `%` only: a regular expression would try every way to share the text between all of them. */
+/** Backtracks only to the last `%`. A regular expression would try every way to split the text between all of them. */
 function isLike(letters: readonly string[], symbols: readonly LikeSymbol[]): boolean {
   let [letter, symbol] = [0, 0];
   let resume: { letter: number; symbol: number } | undefined;

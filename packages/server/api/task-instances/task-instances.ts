@@ -1,4 +1,4 @@
-/** Task instances: lists, by query and by body, one instance, one mapped instance. Writes are in files of their own. */
+/** Task instances: lists, by query and by body, one instance, one mapped instance. Other files have the writes. */
 import { findVersion } from '../../db/dags/dag-versions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
@@ -43,7 +43,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerTaskInstanceBulk(app, services);
 }
 
-/** What `~` and names in the path stand for. */
+/** Resolves `~` and the names in the path. */
 async function scopeOf(db: TenantDb, params: RunInPath): Promise<ListScope> {
   const { dag_id: dagId, dag_run_id: runId } = params;
   if (runId !== ALL) {
@@ -142,7 +142,7 @@ function registerMappedList(app: App, { db }: Services, summaries: TaskSummaries
   );
 }
 
-/** An empty list may mean that nothing matches, that the task is not expanded yet, or that there is nothing to list. */
+/** Distinguishes reasons for an empty list: no match, a task that is not expanded yet, or a task that is not mapped. */
 async function refuseUnmapped(db: TenantDb, summaries: TaskSummaries, run: number, params: TaskInPath): Promise<void> {
   const [first] = await findInstancesOfTask(db, run, params.task_id);
   if (!first) throw noSuchInstance(params);

@@ -1,4 +1,4 @@
-/** The tries of a task instance: those that are over and the current one. */
+/** The tries of a task instance: ended ones and the current one. */
 import { Type } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
 import { findTry, listTries } from '../../db/task-instances/try-history.ts';
@@ -13,7 +13,7 @@ import { MAX_INT, TaskInstanceTry, TaskInstanceTryCollection } from './schemas.t
 import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingRunKey, noSuchInstance } from './paths.ts';
 import type { TaskInPath } from './paths.ts';
 
-/** 0 is an instance that has not been tried yet. */
+/** 0 means an instance without a try yet. */
 const tryNumber = { task_try_number: Type.Integer({ minimum: 0, maximum: MAX_INT }) };
 
 export function registerTaskInstanceTries(app: App, { db }: Services, summaries: TaskSummaries): void {

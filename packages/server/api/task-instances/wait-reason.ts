@@ -1,6 +1,6 @@
 /**
- * Why a task instance waits, in a sentence. Pure: what it looks at was read for the list anyway, or belongs to all of its
- * rows at once. The dependencies of one instance (dependencies.ts) go into detail.
+ * Says in a sentence why a task instance waits. It is pure: its input was read for the list anyway, or is equal for all
+ * rows. dependencies.ts has the details for one instance.
  */
 import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, decodeWait, isWaitReason } from '@svc/spec/wait-reasons.ts';
@@ -12,11 +12,11 @@ import { decodeCounts } from '../../engine/plan/encode.ts';
 
 export type WaitContext = {
   isPaused: boolean;
-  /** Undefined: the pool does not exist. */
+  /** Undefined if the pool does not exist. */
   pool: PoolUse | undefined;
-  /** Of a deferred instance: the class of what it waits for; undefined: it has asked people. */
+  /** For a deferred instance: the class of its trigger. Undefined if it waits for an answer of a person. */
   trigger?: string | undefined;
-  /** Of one that is for remote workers: those of its queue; undefined: nobody has looked. */
+  /** For an instance of a remote queue: the workers of its queue. Undefined if they were not read. */
   queueUse?: QueueUse | undefined;
 };
 
@@ -27,7 +27,7 @@ type WaitingRow = Pick<
   'state' | 'run_state' | 'waits' | 'claimable' | 'due_at' | 'pool' | 'pool_slots' | 'upstream' | 'queue' | 'executor'
 >;
 
-/** Null: it does not wait. */
+/** Returns null if the instance does not wait. */
 export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null {
   switch (row.state) {
     case null:
@@ -44,20 +44,20 @@ export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null
       if (context.trigger === undefined) return say('answer', until(row.due_at));
       return say('trigger', [context.trigger, until(row.due_at)].filter((part) => part !== undefined).join(', '));
     default:
-      return null; // it runs or it is finished
+      return null; // it runs or has finished
   }
 }
 
 function waitWithoutState(row: WaitingRow, { isPaused }: WaitContext): Wait | null {
   if (row.run_state === 'queued') return isPaused ? say('paused') : say('run_queued');
-  if (isRunFinished(row.run_state)) return null; // its run is over: it waits for nothing
+  if (isRunFinished(row.run_state)) return null; // the run has ended, so the instance waits for nothing
   if (row.waits !== null && isWaitReason(row.waits)) return say(row.waits);
   const { total, ...counts } = decodeCounts(row.upstream);
   const done = counts.success + counts.skipped + counts.failed + counts.upstreamFailed + counts.removed;
   return say('upstream', total > 0 ? `${done} of ${total} are finished` : undefined);
 }
 
-/** In the order in which the claim looks: what holds it back first is what has to change first. */
+/** Checks reasons in the order of a claim. The first reason that applies must change first. */
 function waitToBeClaimed(row: WaitingRow, { isPaused, pool, queueUse }: WaitContext): Wait {
   if (isPaused) return say('paused');
   if (row.waits !== null && isWaitReason(row.waits)) return say(row.waits);
@@ -68,7 +68,7 @@ function waitToBeClaimed(row: WaitingRow, { isPaused, pool, queueUse }: WaitCont
   return row.claimable ? say('no_worker', whoseWorkers(row, queueUse)) : say('max_active_tasks');
 }
 
-/** Where not every worker takes everything, which of them it waits for. */
+/** Names the workers that the instance waits for, if not every worker accepts every task. */
 function whoseWorkers({ executor, queue }: WaitingRow, use: QueueUse | undefined): string | undefined {
   if (executor === 'remote' || (use && use.workers > 0))
     return `it is for a remote worker of queue ${queue}: ${use ? howBusy(use, queue) : `svc workers list --queue ${queue}`}`;
@@ -81,7 +81,7 @@ function howBusy({ workers, slots, running }: QueueUse, queue: string): string {
   return `${workers} connected, ${running} of ${slots} slots in use`;
 }
 
-/** What its executor says, which may have to do with a whole cluster. */
+/** Returns the reason of the executor, which may concern a whole cluster. */
 function waitToStart({ waits }: WaitingRow): Wait {
   const said = waits === null ? undefined : decodeWait(waits);
   return said ? say(said.reason, said.detail) : say('dispatched');

@@ -1,4 +1,4 @@
-/** Changes to one task instance, or to all instances of a mapped task: mark, note, delete. */
+/** Changes one task instance, or all instances of a mapped task: marks, writes notes, deletes. */
 import { Type } from 'typebox';
 import type { FastifyRequest } from 'fastify';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
@@ -17,7 +17,7 @@ import { UpdateMaskQuery } from '../../http/update-mask.ts';
 
 const access = 'write:task_instance';
 const mask = UpdateMaskQuery(PATCH_FIELDS);
-/** Left out: every instance of the task. */
+/** Without it, the request addresses every instance of the task. */
 const anyMapIndex = { map_index: Type.Optional(MapIndex) };
 
 const targetOf = (params: TaskInPath, mapIndex: number | undefined): Target => ({
@@ -40,7 +40,7 @@ export function registerTaskInstanceWrites(app: App, services: Services, summari
   };
   const preview: Change = async (request, target, body, fields) => {
     const wanted = masked(body, fields);
-    await addressed(request, services, target); // or there is none
+    await addressed(request, services, target); // answers 404 if there is no such instance
     const places = await previewPatch(request, services, target, wanted);
     return listed(request, await findInstances(databaseOf(request, services.db), places));
   };
@@ -77,7 +77,7 @@ type Collection = Promise<{
   previous_cursor: null;
 }>;
 
-/** `fields`: those of the body that count; undefined: all. */
+/** `fields` lists the fields of the body that count. Undefined means all. */
 type Change = (
   request: FastifyRequest,
   target: Target,

@@ -1,4 +1,4 @@
-/** Backfills as the web UI asks for them: the public list under a private path. */
+/** The public list of backfills under the private path of the web UI. */
 import { Type } from 'typebox';
 import { listBackfills } from '../../db/dag-runs/backfills.ts';
 import { databaseOf } from '../../http/access.ts';

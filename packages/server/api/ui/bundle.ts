@@ -1,6 +1,6 @@
 /**
- * Serves the web UI's bundle as it was published. Every path that nothing else answers is its page, so that links into the
- * UI work; paths of the API are never shadowed by it. Without a bundle our own home page says how to get it.
+ * Serves the published bundle of the web UI. Every path without another route answers with its page, so that links into
+ * the UI work. It never shadows paths of the API. Without a bundle, our own home page explains how to get it.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { SHELL_FILES, bundleFolder, openBundle, renderShell } from '@svc/web/bundle.ts';
@@ -13,16 +13,16 @@ import { VERSION } from '../../version.ts';
 import type { Services } from '../services.ts';
 
 /**
- * The published package names this module and does not contain it; the UI goes on without its SQL highlighting. Answered, so
- * that the browser has nothing to complain of.
+ * The published package refers to this module without containing it. The UI works without it, only without SQL
+ * highlighting. This answer avoids an error in the browser.
  */
 const LEFT_OUT = 'wasm/sqlparser_rs_wasm.js';
 const LEFT_OUT_BODY = "export default () => Promise.reject(new Error('not part of the published web UI'));\n";
 
-/** What belongs to the API and our own pages: a mistake there is a 404, not a page. */
+/** Paths of the API and of our own pages. An unknown path among them is a 404 instead of a page. */
 const NOT_PAGES = /^\/(api|ui|auth|static|svc-static|execution|healthz|readyz|metrics|openapi\.json|docs|ide)(\/|$)/;
 
-/** The layout worker comes from a blob, styles are injected, and the SQL parser is WebAssembly. */
+/** The layout worker is loaded from a blob, styles are injected, and the SQL parser is WebAssembly. */
 const UI_POLICY = [
   "default-src 'self'",
   "script-src 'self' 'wasm-unsafe-eval'",
@@ -36,7 +36,7 @@ const UI_POLICY = [
   "form-action 'self'",
 ].join(';');
 
-/** The page for any path of the UI; undefined when the path is not one of its pages, or there is no bundle. */
+/** Returns the page for a path of the UI. Undefined if the path is not a page of the UI, or if there is no bundle. */
 export type UiPages = { pageFor(request: FastifyRequest): string | undefined };
 
 export function registerUiBundle(app: App, { config }: Services): UiPages {
@@ -80,7 +80,7 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
     version: VERSION,
-    // Without a workspace the button would lead to nothing but advice.
+    // Without a workspace, the button would only lead to a page of advice.
     editor: config.ui.workspace === '' ? undefined : `${base}ide`,
   });
 }

@@ -1,4 +1,4 @@
-/** The calendar: runs by day or hour and state, and the runs that the timetable plans in the time shown. */
+/** The calendar: runs by day or hour and state, and the runs that the timetable plans in the shown period. */
 import { Type } from 'typebox';
 import { instantFromIso, instantToDate } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
@@ -16,7 +16,7 @@ import { DateTime } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
-/** A run every minute fills a month with 43,200; nobody reads them one by one. */
+/** A run every minute makes 43,200 per month, and people do not read them one by one. */
 const PLANNED_AT_MOST = 2_000;
 
 export function registerUiCalendar(app: App, { db, scheduler }: Services): void {
@@ -68,7 +68,7 @@ function plannedRuns(
   const isBefore = (at: Instant): boolean => ends.every((limit) => isWithin(at, limit));
   const counts = new Map<string, number>();
   let run = nextRunOf(dag);
-  // Without an end there is no last one to show.
+  // Without an end of the period, planned runs would never stop.
   for (let made = 0; ends.length > 0 && run && made < PLANNED_AT_MOST; made += 1) {
     const at = by === 'partition_date' ? run.partitionDate : run.isUndated ? undefined : run.logicalDate;
     if (at === undefined || !isBefore(at)) break;
@@ -103,7 +103,7 @@ function isWithin(at: Instant, { operator, moment }: Comparison): boolean {
   }
 }
 
-/** The next run as its DAG has it. */
+/** Returns the next run as the row of the DAG has it. */
 function nextRunOf(dag: DagRow): RunInfo | null {
   const interval = intervalOf(dag);
   const at = dag.next_dagrun_logical_date && instantFromIso(dag.next_dagrun_logical_date);

@@ -1,4 +1,4 @@
-/** The tasks of a DAG as the web UI draws them: a tree of groups, each level in topological order. */
+/** The tasks of a DAG as the web UI draws them: a tree of groups, with each level in topological order. */
 import type { CompiledSpec, GroupSpec } from '@svc/spec/schema.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
 
@@ -15,7 +15,7 @@ export type TreeNode = {
 export const roleOf = ({ task }: TreeNode): 'setup' | 'teardown' | null =>
   task?.is_setup ? 'setup' : task?.is_teardown ? 'teardown' : null;
 
-/** Groups and tasks, each level in the order in which Airflow shows them. */
+/** Returns groups and tasks, each level in Airflow's order. */
 export function treeOf(spec: CompiledSpec, only?: ReadonlySet<string>): TreeNode[] {
   const tasks = new Map(spec.tasks.map((task) => [task.task_id, task]));
   const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
@@ -31,7 +31,7 @@ export function treeOf(spec: CompiledSpec, only?: ReadonlySet<string>): TreeNode
       }
       const group = groups.get(id);
       if (!group) return [];
-      // A group inside a mapped one is not mapped itself; its tasks are.
+      // A group inside a mapped group is not mapped itself, but its tasks are.
       const isMapped = group.mapping !== null;
       const inside = level(id, isInMapped || isMapped);
       if (inside.length === 0 && only) return [];
@@ -43,8 +43,8 @@ export function treeOf(spec: CompiledSpec, only?: ReadonlySet<string>): TreeNode
 }
 
 /**
- * By id, each as soon as what it comes after is placed, in as many rounds as it takes. A group comes after what was drawn
- * before the group itself, not after what its tasks wait for.
+ * Sorts by id. Each node follows as soon as its predecessors are placed, in several rounds. A group follows the nodes
+ * that its own edges name, not the upstream tasks of its tasks.
  */
 function inOrder(nodes: readonly TreeNode[], placeOf: ReadonlyMap<string, string>): TreeNode[] {
   const waiting = new Map(nodes.toSorted((a, b) => (a.id < b.id ? -1 : 1)).map((node) => [node.id, node]));
@@ -64,13 +64,13 @@ function inOrder(nodes: readonly TreeNode[], placeOf: ReadonlyMap<string, string
       ordered.push(node);
       waiting.delete(node.id);
     }
-    // Groups may wait for each other though their tasks do not.
+    // Groups may form a cycle even if their tasks do not.
     if (waiting.size === before) return [...ordered, ...waiting.values()];
   }
   return ordered;
 }
 
-/** For everything below a group: the child of the group that it is in. */
+/** Maps everything below a group to the child of the group that contains it. */
 function placesOf(spec: CompiledSpec, groupId: string | null): Map<string, string> {
   const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
   const places = new Map<string, string>();
@@ -82,7 +82,10 @@ function placesOf(spec: CompiledSpec, groupId: string | null): Map<string, strin
   return places;
 }
 
-/** Task ids around `root` (a task, or the tasks of a group), as far as asked; undefined without a root: all. */
+/**
+ * Returns task ids around `root` (a task, or the tasks of a group), as far as requested. Undefined without a root means
+ * all tasks.
+ */
 export function tasksAround(
   spec: CompiledSpec,
   query: { root?: string; include_upstream?: boolean; include_downstream?: boolean; depth?: number },
@@ -106,7 +109,7 @@ export function tasksAround(
   return found;
 }
 
-/** Direct and in groups inside. */
+/** Returns the direct tasks of a group and those in nested groups. */
 export function tasksOfGroup(spec: CompiledSpec, groupId: string): string[] {
   const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
   const collect = (id: string): string[] =>

@@ -1,4 +1,4 @@
-/** The DAG list of the web UI: each DAG with its newest runs, and the one newest run it polls. */
+/** The DAG list of the web UI: each DAG with its newest runs, and the newest run that the UI polls. */
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
@@ -19,10 +19,13 @@ import { createTaskSummaries } from '../dags/task-summaries.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { createKeptRuns } from './kept-runs.ts';
 
-/** More than anybody would answer from the list of DAGs; the page of required actions has them all. */
+/** More questions than people answer from the list of DAGs. The page of required actions has all of them. */
 const ACTIONS_AT_MOST = 100;
 
-/** What is not named here is sent as it is; questions have fields that not everybody may see. */
+/**
+ * Fields that are not declared here are sent unchanged. Questions are declared, because some callers must see them
+ * masked.
+ */
 const DagWithRuns = Type.Object({ pending_actions: Type.Array(HitlDetail) }, { additionalProperties: true });
 
 export function registerUiDags(app: App, { db }: Services): void {
@@ -97,7 +100,7 @@ export function registerUiDags(app: App, { db }: Services): void {
       if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const { tenantId } = principalOf(request);
       const runs = await findNewestRuns(scope, { tenantId, dagIds: [dagId], limit: 1 });
-      // Written out: an empty body would be an error for the UI.
+      // The body is written out, because an empty body would be an error for the UI.
       return reply.type('application/json').send(JSON.stringify(runs.get(dagId)?.[0] ?? null));
     },
   );

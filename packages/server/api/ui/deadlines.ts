@@ -1,4 +1,4 @@
-/** Deadlines of a run: by when it should have ended, as its DAG says, and whether it has not. */
+/** Deadlines of a run: when its DAG says that it should have ended, and whether it missed that. */
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
@@ -70,7 +70,7 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
   );
 }
 
-/** As they were made with the run. A run that is older than its deadlines (imported) has those that its own dates give. */
+/** Returns deadlines as they were stored with the run. An imported run has none stored, so its own dates give them. */
 export function deadlinesOf(
   spec: CompiledSpec,
   { run, stored, now }: { run: ListedRun; stored: readonly StoredDeadline[]; now: string },

@@ -1,4 +1,4 @@
-/** How DAGs and assets hang together: who waits for what, over all DAGs or around one node. */
+/** Dependencies between DAGs and assets, for all DAGs or around one node. */
 import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
@@ -17,11 +17,11 @@ import type { DagReference } from './external-dependencies.ts';
 type GraphNode = { id: string; label: string; type: string };
 type GraphEdge = { source_id: string; target_id: string };
 
-/** Of as many tenants and kinds. */
+/** Number of cached graphs, one for each tenant and kind. */
 const KEPT_GRAPHS = 8;
 
 export function registerUiDependencies(app: App, { db, scheduler }: Services): void {
-  // Until a DAG or what it refers to changes.
+  // A graph is valid until a DAG or something that it refers to changes.
   const kept = new LRUCache<string, KeptGraph>({ max: KEPT_GRAPHS });
   app.get(
     '/ui/dependencies',
@@ -58,7 +58,8 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
         );
         kept.set(key, graph);
       }
-      // In one go: item by item, as lists are written, 5,000 DAGs take three times as long.
+      // The text is sent whole. Serialising item by item, as lists are, would take several times as long for thousands
+      // of DAGs.
       return sendJson(reply, nodeId === undefined ? graph.text : JSON.stringify(connectedWith(graph, nodeId)));
     },
   );
@@ -66,7 +67,7 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
 
 type LoadGraph = (ref: { tenantId: string; dagId: string; versionNumber: number }) => Promise<{ spec: CompiledSpec }>;
 
-/** Only specs that name another DAG are opened. */
+/** Opens only specs that name another DAG. */
 export async function referencesBetweenDags(
   scope: TenantDb,
   tenantId: string,
@@ -100,11 +101,11 @@ class Graph {
 
 type GraphValue = Graph['value'];
 
-/** Assets by number, aliases by name: as the UI's links have it. */
+/** Names assets by number and aliases by name, as the links of the UI do. */
 const assetNode = (graph: Graph, { kind, id, name }: AssetUse): string =>
   graph.node(`${kind}:${kind === 'asset' ? id : name}`, name, kind);
 
-/** DAG to asset to DAG, and DAGs that trigger or wait for others. */
+/** Edges from DAG to asset to DAG, and between DAGs that trigger or wait for each other. */
 function schedulingGraph(references: readonly AssetUse[], between: readonly DagReference[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
@@ -125,12 +126,12 @@ function schedulingGraph(references: readonly AssetUse[], between: readonly DagR
   return graph.value;
 }
 
-/** Task to asset to task: what is read and written. */
+/** Edges from task to asset to task: what tasks read and write. */
 function dataGraph(references: readonly AssetUse[]): GraphValue {
   const graph = new Graph();
   for (const reference of references) {
-    // An asset that no task reads or writes stands alone.
-    if (reference.kind === 'asset-alias') continue; // stands for assets, and is none
+    // An asset without a reading or writing task is a node without edges.
+    if (reference.kind === 'asset-alias') continue; // an alias stands for assets and is not one itself
     assetNode(graph, reference);
     if (reference.role === 'schedule') continue;
     const task = graph.node(
@@ -145,7 +146,7 @@ function dataGraph(references: readonly AssetUse[]): GraphValue {
   return graph.value;
 }
 
-/** With what every question needs: its text, and who is next to whom. */
+/** A graph with what every request needs: its text, and the neighbours of each node. */
 type KeptGraph = GraphValue & { text: string; neighbours: ReadonlyMap<string, readonly string[]> };
 
 function keptGraph(graph: GraphValue): KeptGraph {
@@ -170,7 +171,8 @@ function connectedWith({ nodes, edges, neighbours }: KeptGraph, nodeId: string):
     );
   }
   const found = new Set([nodeId]);
-  for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next); // a set grows while it is walked
+  // a set can grow during its iteration
+  for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next);
   return {
     nodes: nodes.filter((node) => found.has(node.id)),
     edges: edges.filter((edge) => found.has(edge.source_id)),

@@ -1,6 +1,7 @@
 /**
- * What a DAG waits for and what it causes outside itself, as nodes and edges of its graph: the assets of its schedule behind
- * gates, which lead to the first node of the graph; assets that tasks write; other DAGs that tasks wait for or start.
+ * What a DAG waits for and causes outside itself, as nodes and edges of its graph. These are the assets of its schedule
+ * behind gates that lead to the first node, assets that its tasks write, and other DAGs that its tasks wait for or
+ * trigger.
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { AssetCondition } from '@svc/spec/timetables/schema.ts';
@@ -9,7 +10,7 @@ import { conditionOf } from '../dags/asset-expression.ts';
 import { graphEdge, graphNode } from './graph-parts.ts';
 import type { GraphEdge, GraphNode } from './graph-parts.ts';
 
-/** One DAG that names another: a task of `dagId` waits for the other (`sensor`) or starts it (`trigger`). */
+/** A reference to another DAG: a task of `dagId` waits for it (`sensor`) or triggers it (`trigger`). */
 export type DagReference = { dagId: string; taskId: string; other: string; kind: 'sensor' | 'trigger' };
 
 export const referenceNode = ({ dagId, taskId, other, kind }: DagReference): string =>
@@ -20,9 +21,9 @@ type Drawing = { nodes: Map<string, GraphNode>; edges: GraphEdge[] };
 export function externalEdges(input: {
   spec: CompiledSpec;
   ids: AssetIds;
-  /** Of all DAGs. */
+  /** References of all DAGs. */
   references: readonly DagReference[];
-  /** Where what comes from outside leads to; undefined in a DAG without tasks. */
+  /** The node that follows external nodes. Undefined in a DAG without tasks. */
   firstNode: string | undefined;
 }): { nodes: GraphNode[]; edges: GraphEdge[] } {
   const { spec, ids, references, firstNode } = input;
@@ -46,7 +47,7 @@ function drawReference(drawing: Drawing, reference: DagReference, dagId: string,
   const { taskId, kind, other } = reference;
   const id = referenceNode(reference);
   const isOurs = reference.dagId === dagId;
-  // A sensor elsewhere that waits for this DAG is no task of it, and no start either.
+  // A sensor in another DAG that waits for this DAG is not part of this graph and starts nothing here.
   if (!isOurs && (other !== dagId || kind === 'sensor' || firstNode === undefined)) return;
   drawing.nodes.set(id, graphNode({ id, label: taskId, type: kind }));
   if (!isOurs) drawing.edges.push(graphEdge({ source_id: id, target_id: firstNode ?? '' }));
@@ -76,7 +77,7 @@ function drawSchedule(drawing: Drawing, condition: AssetCondition | null, { ids,
   draw(condition, firstNode);
 }
 
-/** Without the word `asset:` before the id: what is written has it, what is read has not, and the UI relies on it. */
+/** The id has no prefix `asset:`. Written assets have the prefix, read ones do not, and the UI relies on this. */
 function leafOf(part: Exclude<AssetCondition, { objects: unknown }>, ids: AssetIds) {
   switch (part.type) {
     case 'asset':
@@ -90,7 +91,7 @@ function leafOf(part: Exclude<AssetCondition, { objects: unknown }>, ids: AssetI
   }
 }
 
-/** Other DAGs that tasks name: sensors wait for them, triggers start them. */
+/** Returns references of tasks to other DAGs: sensors wait for them, triggers start them. */
 export function dagReferences(spec: CompiledSpec): DagReference[] {
   return spec.tasks.flatMap((task): DagReference[] => {
     const value = (name: string): unknown => task.arguments[name] ?? task.templates[name];

@@ -1,4 +1,6 @@
-/** Bars of the Gantt chart: every try of a run's tasks; a mapped task is one bar from its first start to its last end. */
+/**
+ * Bars of the Gantt chart: one for every try of a task. A mapped task has one bar from its first start to its last end.
+ */
 import { Type } from 'typebox';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import { findGanttBars } from '../../db/task-instances/gantt.ts';

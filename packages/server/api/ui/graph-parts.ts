@@ -1,4 +1,4 @@
-/** Nodes and edges of graphs as the web UI takes them. */
+/** Nodes and edges of graphs in the form of the web UI. */
 export type GraphNode = {
   id: string;
   label: string;
@@ -8,7 +8,7 @@ export type GraphNode = {
   is_mapped: boolean | null;
   setup_teardown_type: 'setup' | 'teardown' | null;
   asset_condition_type: 'or-gate' | 'and-gate' | null;
-  /** Null for everything but groups. */
+  /** Null for all nodes except groups. */
   children: GraphNode[] | null;
 };
 export type GraphEdge = {
@@ -21,7 +21,7 @@ export type GraphEdge = {
 
 type Named<Whole, Key extends keyof Whole> = Pick<Whole, Key> & Partial<Whole>;
 
-/** With all fields: what is not said is null. */
+/** Returns a node with all fields; missing ones are null. */
 export const graphNode = (given: Named<GraphNode, 'id' | 'label' | 'type'>): GraphNode => ({
   operator: null,
   tooltip: null,

@@ -1,4 +1,4 @@
-/** The cells of the grid: the state of each task and group of a run, one line of JSON per run. */
+/** The cells of the grid: the state of each task and group of a run, as one line of JSON per run. */
 import { LRUCache } from 'lru-cache';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
@@ -21,27 +21,27 @@ type Cell = {
 
 type SpecOf = (versionNumber: number) => Promise<CompiledSpec>;
 
-/** Rows that are read at once: ten runs of a thousand tasks. The first lines must not wait for the last run. */
+/** Rows that are read at once. The limit lets the first lines leave before the last run is read. */
 const ROWS_AT_ONCE = 10_000;
 const RUNS_AT_ONCE = 20;
 
 /**
- * Lines of finished runs, until the run changes. A grid asks every few seconds for the runs it shows, of which nearly all have
- * ended: ten of a thousand tasks took 48 ms of this process and 27 of Postgres each time, and 5 and 1 since.
+ * A cache of the lines of finished runs, valid until the run changes. A grid polls every few seconds, and nearly all of
+ * its runs have ended.
  */
 export type KeptLines = LRUCache<string, string>;
-/** Characters, of which most take a byte. */
+/** In characters, of which most take one byte. */
 const KEPT_SIZE = 16 * 2 ** 20;
 export const keepLines = (): KeptLines =>
   new LRUCache({ maxSize: KEPT_SIZE, sizeCalculation: (line) => Math.max(1, line.length) });
 
 type Asked = { tenantId: string; dagId: string; runIds: readonly string[]; specOf: SpecOf; kept: KeptLines };
 
-/** In the order asked for; a run without task instances has no line. */
+/** Yields lines in the requested order. A run without task instances has no line. */
 export async function* readCells(scope: TenantDb, input: Asked): AsyncGenerator<string> {
   const { tenantId, dagId, runIds, kept } = input;
   const found = await findRunsById(scope, dagId, [...new Set(runIds)]);
-  // What was imported has a version that may be written anew.
+  // The version of an imported run may change, so its line is not cached.
   const runs = found.map((run) => ({
     ...run,
     key: run.change === null || run.version_number === IMPORTED_VERSION ? null : `${tenantId} ${run.id} ${run.change}`,
@@ -76,7 +76,7 @@ export async function* readCells(scope: TenantDb, input: Asked): AsyncGenerator<
   }
 }
 
-/** What the cells of all runs of a version have in common. */
+/** What the cells of all runs of one version share. */
 type Outline = {
   names: ReadonlyMap<string, string>;
   mapped: ReadonlySet<string>;
@@ -111,7 +111,7 @@ function cellsOf({ names, mapped, groups }: Outline, rows: readonly TaskCount[])
   return cells;
 }
 
-/** The first of these that occurs is the state of the whole. */
+/** The first of these states that occurs is the state of the group. */
 const PRECEDENCE: readonly TaskStateOrNone[] = [
   'failed',
   'upstream_failed',
@@ -144,7 +144,7 @@ function cellOf(id: string, name: string, counted: readonly TaskCount[]): Cell {
   for (const { state, count, started, ended, version } of counted) {
     states[state ?? 'None'] = (states[state ?? 'None'] ?? 0) + count;
     rank = Math.min(rank, RANKS.get(state) ?? rank);
-    // Moments are texts of one length: they compare as they are.
+    // Moments are texts of equal length, so they can be compared as texts.
     if (started !== null && (cell.min_start_date ?? started) >= started) cell.min_start_date = started;
     if (ended !== null && (cell.max_end_date ?? ended) <= ended) cell.max_end_date = ended;
     cell.dag_version_number = Math.max(cell.dag_version_number ?? version, version);

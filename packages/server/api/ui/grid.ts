@@ -1,4 +1,7 @@
-/** The grid: its rows (the task tree), its columns (runs), and its cells (states of tasks and groups, streamed run by run). */
+/**
+ * The grid: its rows (the task tree), its columns (runs), and its cells (states of tasks and groups, streamed run by
+ * run).
+ */
 import { nowIso } from '@svc/spec/clock.ts';
 import { Readable } from 'node:stream';
 import { Type } from 'typebox';
@@ -51,7 +54,7 @@ type GridNode = {
   label: string;
   is_mapped: boolean;
   setup_teardown_type: 'setup' | 'teardown' | null;
-  /** Null for a task: a list, even an empty one, would make a group of it. */
+  /** Null for a task. A list, even an empty one, would make it a group. */
   children: GridNode[] | null;
 };
 
@@ -113,7 +116,7 @@ export function registerUiGrid(app: App, services: Services): void {
       const scope = databaseOf(request, db);
       const { tenantId } = principalOf(request);
       const { dag_id: dagId } = request.params;
-      // Before its runs: in lists of runs `~` stands for all DAGs, and a grid is of one.
+      // This check comes first. In lists of runs, `~` means all DAGs, but a grid shows one DAG.
       if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
       refuseConfOrder(request, request.query.order_by);
       const runs = await chosenRuns(scope, dagId, request.query);
@@ -194,7 +197,7 @@ function gridNode(node: TreeNode): GridNode {
   };
 }
 
-/** What older versions had and the newest has not comes after, so that old runs keep their rows. */
+/** Appends nodes that only older versions have, so that old runs keep their rows. */
 function mergeTrees(into: readonly GridNode[], from: readonly GridNode[]): GridNode[] {
   const known = new Map(into.map((node) => [node.id, node]));
   const merged = into.map((node) => {

@@ -1,4 +1,4 @@
-/** The forms of the connection types, for the page that edits connections. */
+/** The forms of connection types, for the page that edits connections. */
 import { Type } from 'typebox';
 import { Nullable } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -69,7 +69,7 @@ function hookMeta({ connectionType, hookClass, defaultConnection, name, fields, 
   };
 }
 
-/** Every field by name; null where nothing is special about it. */
+/** Returns every standard field by name, with null if the form does not change it. */
 function behaviours(fields: NonNullable<HookForm['fields']>): Record<StandardField, Field | null> {
   const behaviour = (name: StandardField): Field | null => {
     const given = fields[name];

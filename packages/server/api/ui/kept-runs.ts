@@ -1,6 +1,6 @@
 /**
- * The newest runs of DAGs as the DAG list of the web UI has them, as JSON, kept until one of them changes. A page of 50 DAGs has
- * 700 runs and is asked for every few seconds, by everybody who looks at it: to read and write them anew took most of it.
+ * A cache of the newest runs of DAGs as JSON, for the DAG list of the web UI, valid until one of the runs changes.
+ * Every open page requests hundreds of runs every few seconds.
  */
 import { LRUCache } from 'lru-cache';
 import { findNewestRuns, findStatesOfNewestRuns } from '../../db/dag-runs/dag-runs.ts';
@@ -9,11 +9,11 @@ import type { TenantDb } from '../../db/database.ts';
 type Asked = { tenantId: string; dagIds: readonly string[]; limit: number };
 
 export type KeptRuns = {
-  /** Of those that have any. */
+  /** Omits DAGs without runs. */
   read(scope: TenantDb, asked: Asked): Promise<Map<string, string>>;
 };
 
-/** Characters, of which most take a byte. */
+/** In characters, of which most take one byte. */
 const KEPT_SIZE = 16 * 2 ** 20;
 
 export function createKeptRuns(): KeptRuns {
@@ -32,7 +32,7 @@ export function createKeptRuns(): KeptRuns {
         if (text === undefined) missing.push(dagId);
         else texts.set(dagId, text);
       }
-      // Whoever changes one of them now changes what the next reader asks for, too.
+      // If a run changes now, the key of the next read changes as well.
       for (const [dagId, runs] of await findNewestRuns(scope, { tenantId, dagIds: missing, limit })) {
         const text = JSON.stringify(runs);
         texts.set(dagId, text);

@@ -1,4 +1,4 @@
-/** What an asset-scheduled DAG still waits for. */
+/** The assets that an asset-scheduled DAG still waits for. */
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { listScheduleAssets } from '../../db/assets/uses.ts';

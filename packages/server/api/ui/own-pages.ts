@@ -1,4 +1,4 @@
-/** The login page and the home page. Anybody may load them; what they show comes from the API with the visitor's session. */
+/** The login page and the home page. They are public; their data comes from the API with the visitor's session. */
 import { renderPages } from '@svc/web/pages.ts';
 import type { Page } from '@svc/web/html.ts';
 import { FIRST_ADMIN_COMMAND, createEmptyCheck } from '../../auth/bootstrap.ts';
@@ -23,14 +23,14 @@ export function registerPages(app: App, { config, db }: Services, ui: UiPages): 
     app.get(path, { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) =>
       sendPage(request, reply, page),
     );
-  // With the web UI installed, it is the home page; without, ours says what is there and how to get it.
+  // If the web UI is installed, it is the home page. Otherwise our own page explains how to get it.
   app.get('/', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
     const page = ui.pageFor(request);
     return page === undefined ? sendPage(request, reply, pages.home) : sendUiPage(reply, page);
   });
   const isEmpty = createEmptyCheck(db.shared);
   app.get('/auth/login', { config: { access: 'public' }, schema: { hide: true } }, async (request, reply) => {
-    // A database that is away is told at the attempt to log in.
+    // During an outage of the database, the attempt to log in reports it.
     const nobodyThere = needsFirstUser(config) && (await isEmpty().catch(() => false));
     return sendPage(request, reply, nobodyThere ? pages.loginOfNobody : pages.login);
   });

@@ -1,4 +1,4 @@
-/** Runs that wait for the events of one partition, and those that such events have started. */
+/** Runs that wait for the events of one partition, and runs that such events have started. */
 import { Type } from 'typebox';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
@@ -113,7 +113,7 @@ export function registerUiPartitions(app: App, { db }: Services): void {
   );
 }
 
-/** A run that was created has received what it needed, whatever its DAG waits for by now. */
+/** A created run has received everything it needed, even if the schedule of its DAG has changed since. */
 function bodyOf({ id, partitionKey, createdAt, runId, timetable, assetIds }: PartitionRow) {
   const condition = conditionOf(timetable);
   const named = condition === null ? 0 : new Set(leavesOf(condition).map((leaf) => JSON.stringify(leaf))).size;
@@ -133,7 +133,7 @@ async function expressionOf(scope: TenantDb, timetable: TimetableSpec): Promise<
   return assetExpression(condition, await findAssetIds(scope, assetsIn(condition)));
 }
 
-/** Those that the schedule names whole, and those that came by a reference or an alias. */
+/** Returns assets that the schedule names with name and URI, and assets that matched a reference or an alias. */
 async function assetsOf(scope: TenantDb, { timetable, assetIds }: PartitionRow) {
   const named = assetsIn(conditionOf(timetable));
   const known = await findAssetIds(scope, named);

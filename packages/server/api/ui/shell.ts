@@ -1,4 +1,4 @@
-/** What the web UI asks on every page: its settings, who is there, and what that user may open. */
+/** What the web UI requests on every page: its settings, the current user, and what that user may open. */
 import { Type } from 'typebox';
 import type { Permission } from '../../auth/permissions.ts';
 import { autoRefreshSeconds } from '../../config/resolved.ts';
@@ -29,7 +29,7 @@ const ConfigResponse = Type.Object(
   { title: 'ConfigResponse' },
 );
 
-/** Which entries of the menu a permission opens. What the caller may not use is not offered. */
+/** Menu entries with their permissions. Entries that the caller may not use are omitted. */
 const MENU: readonly { item: string; permission: Permission | null }[] = [
   { item: 'Dags', permission: 'read:dag' },
   { item: 'Assets', permission: 'read:asset' },

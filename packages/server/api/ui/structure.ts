@@ -1,4 +1,7 @@
-/** The graph of a DAG version: tasks and groups with their joins, edges between them, and on request what it depends on. */
+/**
+ * The graph of a DAG version: tasks and groups with their joins, the edges between them, and external dependencies on
+ * request.
+ */
 import { Type } from 'typebox';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
@@ -93,8 +96,8 @@ const hasNeighbours = (group: TreeNode['group'], side: 'upstream' | 'downstream'
   group !== null && [...group[`${side}_task_ids`], ...group[`${side}_group_ids`]].length > 0;
 
 /**
- * An edge that was drawn to or from a group goes through the group's join, as one line; the task edges that it stands for are
- * left out.
+ * An edge to or from a group passes through the join of the group as one line. The task edges that it replaces are
+ * omitted.
  */
 function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
   const labels = new Map(spec.labels.map(({ from, to, label }) => [`${from}\0${to}`, label]));
@@ -113,7 +116,7 @@ function edgesOf(spec: CompiledSpec, only?: ReadonlySet<string>): GraphEdge[] {
       add({ source_id: joinOf(other, 'downstream'), target_id: joinOf(id, 'upstream') });
       cover(covered, far.leaves, inside.roots);
     }
-    // Tasks of groups that stand before or after are listed as well: the line between the groups stands for them.
+    // The list also contains tasks of groups before or after this one. The line between the groups represents them.
     for (const other of outside(spec, group.upstream_task_ids, group.upstream_group_ids)) {
       add({ source_id: other, target_id: joinOf(id, 'upstream') });
       cover(covered, [other], inside.roots);
@@ -149,7 +152,7 @@ function outside(spec: CompiledSpec, taskIds: readonly string[], groupIds: reado
   return taskIds.filter((id) => !inGroups.has(id));
 }
 
-/** First and last tasks of a group. */
+/** Returns the first and last tasks of a group. */
 function innerEnds(spec: CompiledSpec, groupId: string): { roots: string[]; leaves: string[] } {
   const inside = new Set(tasksOfGroup(spec, groupId));
   const tasks = spec.tasks.filter((task) => inside.has(task.task_id));

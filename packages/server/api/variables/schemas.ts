@@ -1,4 +1,4 @@
-/** The shapes of a variable on the wire. */
+/** Schemas of variables in requests and answers. */
 import { Type } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
 import { NO_FOLDER, NoTeam, Nullable } from '../../http/schemas.ts';
@@ -16,7 +16,7 @@ export const Variable = Type.Object(
   { title: 'Variable' },
 );
 
-/** Any text at all, slashes included: a path may write them plainly or as %2F. */
+/** Any text, slashes included. A path may contain them plainly or as %2F. */
 const Key = Type.String({ minLength: 1, maxLength: 250, pattern: NO_FOLDER });
 
 const FIELDS = {
@@ -27,7 +27,7 @@ const FIELDS = {
     }),
   ),
   description: Type.Optional(Nullable(Type.String({ maxLength: 5_000, description: 'Empty clears it' }))),
-  // Both only so that what was read can be sent back.
+  // Both are accepted only so that a client can send back what it has read.
   is_encrypted: Type.Optional(Type.Boolean({ description: 'Ignored: it follows from the configuration' })),
   team_name: Type.Optional(NoTeam),
 };

@@ -32,12 +32,17 @@ import { mergeVariable, openVariable, secretsOfVariable, variableChange } from '
 import type { VariableChange } from './writes.ts';
 
 const ORDER_COLUMNS = { key: 'key', id: 'id', description: 'description', is_encrypted: 'is_encrypted' } as const;
-/** Accepted because Airflow has them. Teams are null; by value, the order would tell how secrets compare. */
+/**
+ * Accepted because Airflow has them. Teams are always null. An order by value would reveal how secrets compare, so it
+ * has no effect.
+ */
 const NO_ORDER = ['value', '_val', 'team_name'];
 
 const TAGS = ['Variables'];
 
-/** A key may hold slashes. Clients write them as %2F, which is one part of a path; the web UI writes them plainly. */
+/**
+ * A key may contain slashes. Clients write them as %2F, which is one part of a path. The web UI writes them plainly.
+ */
 const ONE_PART = {
   url: '/api/v2/variables/:variable_key',
   suffix: '',
@@ -205,7 +210,7 @@ function registerDelete(app: App, { db }: Services, { url, suffix, note, params 
   );
 }
 
-/** The router takes one slash off the end of a path, where it may well belong to the key. */
+/** The router removes one slash from the end of a path, but it may belong to the key. */
 function variableKeyOf(request: FastifyRequest): string {
   const { variable_key: first, '*': rest } = request.params as { variable_key: string; '*'?: string };
   const key = rest === undefined ? first : `${first}/${rest}`;

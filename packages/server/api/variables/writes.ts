@@ -1,7 +1,7 @@
 /**
- * What a write makes of a variable. Its value and description have three states: left out, they keep what is stored; empty,
- * they are cleared; otherwise they are set. Where a reader sees `***` (the value of a sensitive key, or a sensitive name
- * inside a JSON value), sending `***` keeps what is stored; anywhere else three asterisks are just that.
+ * Merges a write into a variable. Value and description have three states: a missing field keeps the stored one, an
+ * empty one clears it, any other value sets it. Where a reader sees `***` (the value of a sensitive key, or a sensitive
+ * name inside a JSON value), sending `***` keeps the stored value. Elsewhere `***` is an ordinary text.
  */
 import type { ListedVariable, VariableRow, VariableValues } from '../../db/secrets/variables.ts';
 import { readJson } from '../../vault/json-text.ts';
@@ -13,12 +13,15 @@ import type { Opened, Vault } from '../../vault/vault.ts';
 import { ApiError } from '../../http/errors.ts';
 import { MAX_VALUE_LENGTH } from './schemas.ts';
 
-/** A body whose value has become text. */
+/** A body with its value as text. */
 export type VariableChange = { value?: string | undefined; description?: string | null | undefined };
 
 type SentVariable = { value?: unknown; description?: string | null; team_name?: string | null };
 
-/** Checks what the schema cannot, and turns the value into the text that is stored. Null stands for "not said". */
+/**
+ * Checks what the schema cannot express, and converts the value to the stored text. Null means that the field is
+ * absent.
+ */
 export function variableChange({ value, description, team_name: team }: SentVariable): VariableChange {
   if (team) {
     throw new ApiError(
@@ -37,7 +40,7 @@ export function variableChange({ value, description, team_name: team }: SentVari
   return { value: text, description };
 }
 
-/** What must not appear in a log line, of all that a body carries. */
+/** Returns all values of a body that must not appear in a log line. */
 export function secretsOfVariable(key: string, { value }: VariableChange): string[] {
   if (!value) return [];
   if (isSensitiveName(key)) return value === MASK ? [] : [value];
@@ -57,7 +60,7 @@ export function mergeVariable(input: {
   const before: Opened = stored ? openVariable(stored, tenantId, vault) : { kind: 'none' };
   const text = restoredValue(key, change.value, before);
   const isSame = text === undefined || (before.kind === 'text' && before.text === text);
-  // Bytes that mean the same are kept as they are, unless they can be encrypted now and were not.
+  // An equal value keeps its stored bytes, unless it is in clear text and can be encrypted now.
   const isKept = isSame && (text === undefined || stored?.value_sealed !== null || !vault.canSeal);
   const value =
     stored && isKept
@@ -81,10 +84,10 @@ export const openVariable = (row: ListedVariable, tenantId: string, vault: Vault
     ? vault.open(row.value_sealed, variableBinding(tenantId, row.key))
     : { kind: 'text', text: row.value_plain };
 
-/** The text to store, or undefined to keep what is there. */
+/** Returns the text to store, or undefined to keep the stored one. */
 function restoredValue(key: string, sent: string | undefined, stored: Opened): string | undefined {
   if (sent === undefined) return undefined;
-  // A value that cannot be read is shown as *** whatever its key, so that is what comes back for it.
+  // An unreadable value is shown as *** for any key, so clients send *** back for it.
   if (sent === MASK && (isSensitiveName(key) || stored.kind === 'unreadable')) return undefined;
   const submitted = !isSensitiveName(key) && mayBeJsonContainer(sent) ? readJson(sent) : 'not-json';
   if (typeof submitted === 'string' || !holdsMask(submitted, isSensitiveName)) return sent;

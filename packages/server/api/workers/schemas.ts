@@ -1,4 +1,4 @@
-/** Workers and the tokens they join with, as the API shows them. */
+/** Schemas of workers and of the tokens with which they join. */
 import { Type } from 'typebox';
 import { Collection, DateTime, Nullable } from '../../http/schemas.ts';
 
@@ -9,7 +9,7 @@ export const WorkerKind = Type.Enum(['local', 'warm', 'remote'], {
 export const WorkerState = Type.Enum(['starting', 'idle', 'busy', 'draining', 'lost', 'gone'], {
   description: '`lost`: nothing was heard of it; `gone`: it has left. Both are shown for an hour',
 });
-/** A queue is a name, as Airflow has it: one of a list with commas could not be told apart. */
+/** The name of one queue, as in Airflow. A comma is refused, because a list is separated by commas. */
 export const Queue = Type.String({ minLength: 1, maxLength: 256, pattern: '^[^,\\s][^,]*$' });
 
 export const Worker = Type.Object(

@@ -1,4 +1,7 @@
-/** Tokens with which workers on other hosts join: for some queues of the caller's tenant, shown once, revocable. */
+/**
+ * Tokens with which workers on other hosts join. A token covers some queues of the caller's tenant, is shown once, and
+ * can be revoked.
+ */
 import { Type } from 'typebox';
 import { generateWorkerToken } from '../../auth/service-tokens.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -13,7 +16,10 @@ import { CreateWorkerTokenBody, IssuedWorkerToken, WorkerTokenCollection } from 
 
 const TAGS = ['Workers'];
 
-/** Who has one is given the code, connections and variables of the tenant's tasks: it is for those who manage users. */
+/**
+ * The holder of a token receives code, connections and variables of the tenant's tasks. The routes therefore need the
+ * permission to manage users.
+ */
 export function registerWorkerTokens(app: App, { db }: Services): void {
   app.get(
     '/api/v2/workerTokens',

@@ -1,4 +1,4 @@
-/** Workers of the caller's tenant, and those that serve all tenants: who they are, and the wish that one leaves. */
+/** Workers of the caller's tenant, and those that serve all tenants: lists them and requests that one drains. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
@@ -86,7 +86,7 @@ export function registerWorkers(app: App, { db }: Services): void {
       await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
-          // Of all tenants' table: the tenant is named.
+          // This table belongs to all tenants, so the statement names the tenant.
           if (!(await requestDrain(trx, { tenantId, id, by: email, why })))
             throw new ApiError('conflict', `worker ${worker.name} has left already`);
           await recordAudit(trx, actorOf(request), {

@@ -1,4 +1,4 @@
-/** Cross-task values between the database and the wire. */
+/** Converts cross-task values between the database and requests or answers. */
 import type { XcomSummary } from '../../db/task-instances/xcoms.ts';
 import type { FoundXcom } from '../../xcom/store.ts';
 import { asText } from './deserialize.ts';
@@ -22,7 +22,7 @@ export const summaryBody = (row: XcomSummary, taskName: string | undefined) => (
 
 export type Form = { deserialize?: boolean; stringify?: boolean };
 
-/** As text: the value is put in as it is stored, digits and order of keys included. */
+/** Builds the answer as text, so that the stored value is inserted unchanged, with its digits and order of keys. */
 export async function entryText(
   row: FoundXcom,
   taskName: string | undefined,
@@ -34,7 +34,7 @@ export async function entryText(
   return `${JSON.stringify(summaryBody(row, taskName)).slice(0, -1)},"value":${value}}`;
 }
 
-/** Airflow makes objects of classes out of dicts with these keys; a caller of the API must not. */
+/** Airflow turns dicts with these keys into objects of classes. A caller of the API must not create them. */
 const RESERVED = new Set([
   '__classname__',
   '__version__',
@@ -46,7 +46,7 @@ const RESERVED = new Set([
   '__var',
 ]);
 
-/** The JSON text to store. With its own stack: a body may nest deeply. */
+/** Returns the JSON text to store. It keeps its own stack, because a body may nest deeply. */
 export function valueText(value: unknown): string {
   const pending = [value];
   while (pending.length > 0) {
@@ -56,7 +56,8 @@ export function valueText(value: unknown): string {
     if (reserved !== undefined) {
       throw new ApiError('invalid_request', `value must not contain the key "${reserved}": Airflow reserves it`);
     }
-    for (const item of Object.values(next)) pending.push(item); // more than one call may have arguments
+    // one push per item, because a call with all items might exceed the limit of arguments
+    for (const item of Object.values(next)) pending.push(item);
   }
   return JSON.stringify(value);
 }

@@ -1,4 +1,4 @@
-/** What deserialize.ts does, for values that would hold up everybody: a MiB takes 50 to 110 ms. Others get their turn in between. */
+/** Does the work of deserialize.ts for large values, in turns with other work. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PIECE } from '@svc/spec/json-in-turns.ts';
 import { itemsEnd, skipSpace, stringEnd, valueEnd } from '@svc/spec/json-spans.ts';
@@ -28,7 +28,7 @@ async function plainList(text: string, from: number, piece: number): Promise<str
       parts.push(await plain(text.slice(at, large), piece));
       at = skipSpace(text, large);
     } else {
-      parts.push(deserialize(`[${text.slice(at, end)}]`).slice(1, -1)); // as many as are no more than a piece
+      parts.push(deserialize(`[${text.slice(at, end)}]`).slice(1, -1)); // as many items as fit into one piece
       at = end;
       await nextTurn();
     }

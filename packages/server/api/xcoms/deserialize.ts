@@ -1,19 +1,19 @@
 /**
- * Values as people read them. What JSON cannot say travels as `{"__classname__", "__version__", "__data__"}`; shown is what
- * it stands for, as far as JSON can: a tuple as a list, a time as ISO 8601. Nothing is ever imported or evaluated for it:
- * a class that is not known here is shown by its name.
+ * Values in the form that people read. A value that JSON cannot express is stored as `{"__classname__", "__version__",
+ * "__data__"}`. It is shown as what it represents, as far as JSON can express it: a tuple as a list, a time as ISO
+ * 8601. Nothing is imported or evaluated. An unknown class is shown by its name.
  */
 import { readJson, scalarOf, valueOf, writeJson } from '../../vault/json-text.ts';
 import type { JsonNode, JsonObject } from '../../vault/json-text.ts';
 
-/** JSON text to JSON text. Numbers keep their digits, and what nests too deeply stays as it is. */
+/** Converts JSON text to JSON text. Numbers keep their digits, and a text with too deep nesting stays unchanged. */
 export function deserialize(json: string): string {
   if (!json.includes('__classname__')) return json;
   const node = readJson(json);
   return typeof node === 'string' ? json : writeJson(plain(node));
 }
 
-/** As one text: a string is itself, null stays null, anything else is its JSON. */
+/** Returns a string as itself, null as null, and any other value as its JSON. */
 export function asText(json: string): string | null {
   const text = json.trim();
   if (text === 'null') return null;
@@ -35,7 +35,7 @@ function plain(node: JsonNode): JsonNode {
 }
 
 export const SEQUENCES = new Set(['builtins.tuple', 'builtins.set', 'builtins.frozenset']);
-/** Their data is the readable form already. */
+/** The data of these classes is already readable. */
 const SCALARS = new Set(['datetime.date', 'datetime.time', 'uuid.UUID', 'decimal.Decimal']);
 const MOMENTS = new Set(['datetime.datetime', 'pendulum.datetime.DateTime']);
 
@@ -60,13 +60,13 @@ function textIn(node: JsonObject, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Integers beyond what JavaScript can count to are written as text. */
+/** Integers that JavaScript cannot represent are stored as text. */
 function integer(text: string): JsonNode | undefined {
   const digits = /^"(-?\d+)"$/.exec(text)?.[1];
   return digits === undefined ? undefined : { kind: 'scalar', text: digits };
 }
 
-/** Microseconds and UTC; without a zone when the value had none. */
+/** Formats with microseconds in UTC, or without a zone if the value had none. */
 function momentOf(data: JsonObject): string | undefined {
   const stamp = part(data, 'timestamp');
   const seconds = stamp?.kind === 'scalar' ? valueOf(stamp) : undefined;

@@ -1,4 +1,4 @@
-/** The shapes of cross-task values on the wire. */
+/** Schemas of cross-task values in requests and answers. */
 import { Type } from 'typebox';
 import { DateTime, NO_FOLDER, Nullable } from '../../http/schemas.ts';
 

@@ -53,7 +53,9 @@ const ListQuery = Type.Object({
   ...PatternQuery('task_id'),
 });
 
-/** A key may hold slashes. Clients write them as %2F, which is one part of a path; the web UI writes them plainly. */
+/**
+ * A key may contain slashes. Clients write them as %2F, which is one part of a path. The web UI writes them plainly.
+ */
 const addressesOf = (url: string, name: 'key' | 'xcom_key') => [
   { url: `${url}/:${name}`, suffix: '', note: {}, params: Type.Object({ ...InstanceIds, [name]: Type.String() }) },
   {
@@ -114,7 +116,7 @@ function registerList(app: App, { db, xcoms, summaries }: Deps): void {
   );
 }
 
-/** A DAG or a run that is named must exist: an empty list would say that it has no values. */
+/** Answers 404 for an unknown DAG or run, because an empty list would hide the mistake. */
 async function namedRun(
   db: TenantDb,
   { dag_id: dagId, dag_run_id: runId }: InstanceInPath,
@@ -124,7 +126,7 @@ async function namedRun(
   return runId === ALL ? undefined : (await existingRun(db, dagId, runId)).run;
 }
 
-/** `undefined` means "not asked for"; the database layer wants such keys absent. */
+/** Removes undefined keys, because the database layer requires that absent filters have no key. */
 function xcomQuery(ids: InstanceInPath, run: number | undefined, query: Static<typeof ListQuery>): XcomQuery {
   const asked = {
     run,
@@ -304,7 +306,7 @@ function registerDelete(app: App, { db, xcoms }: Deps, { url, suffix, note, para
   );
 }
 
-/** The router takes one slash off the end of a path, where it may well belong to the key. */
+/** The router removes one slash from the end of a path, but it may belong to the key. */
 function keyOf(request: FastifyRequest): string {
   const params = request.params as { key?: string; xcom_key?: string; '*'?: string };
   const first = params.key ?? params.xcom_key ?? '';
