@@ -35,7 +35,7 @@ export function pythonTests({ python, folder }: { python: string; folder: string
   const report = async <Line>(args: readonly string[]) => {
     const child = spawn(python, [REPORT, folder, ...args], {
       cwd: folder,
-      env: { ...process.env, PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '1' },
+      env: { ...process.env, PYTHONHASHSEED: '0' },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     running.add(child);

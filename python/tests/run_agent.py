@@ -116,7 +116,7 @@ class Agent:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=PYTHON,
-            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1", **(settings or {})},
+            env={**os.environ, **(settings or {})},
             preexec_fn=None if is_privileged else drop_privileges,  # noqa: PLW1509  tests have one thread
         )
         self.said = b""

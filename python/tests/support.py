@@ -2,14 +2,32 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tempfile
 
+from svc_runtime.compile.preload import preload
 from svc_runtime.compile_server import Server
+
+# As packages/testing/nightly.ts and seed.ts have them: all of a large comparison at night, and by day the part that the seed chooses.
+IS_NIGHTLY = os.environ.get("NIGHTLY") == "1"
+SEED = int(os.environ.get("SVC_TEST_SEED", "20261115"))
+_DAY_SHARE = 4
+
+
+def is_chosen(index: int) -> bool:
+    return IS_NIGHTLY or index % _DAY_SHARE == SEED % _DAY_SHARE
+
+
+@functools.cache
+def _load_once() -> None:
+    """As the real server does before its first child: each child would otherwise import everything again."""
+    preload()
 
 
 def compile_path(path: str, folder: str | None = None, **limits) -> dict:
+    _load_once()
     server = Server()
     server.submit({"id": 1, "path": path, "dags_folder": folder or os.path.dirname(path), "limits": limits})
     while not (answers := server.step()):
@@ -27,6 +45,7 @@ def compile_text(text: str, **limits) -> dict:
 
 def compile_texts(*texts: str) -> list:
     """Through one server, one after the other; exactly one answer each, in the order asked."""
+    _load_once()
     with tempfile.TemporaryDirectory() as folder:
         server = Server()
         for number, text in enumerate(texts):

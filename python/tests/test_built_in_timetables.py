@@ -14,7 +14,7 @@ from svc_runtime.record import timetables as tt
 from svc_runtime.record.built_in_timetables import runs
 from svc_runtime.record.timetable_base import DataInterval, TimeRestriction
 
-from .support import compile_text
+from .support import IS_NIGHTLY, compile_text, is_chosen
 
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
@@ -109,8 +109,10 @@ class Golden(unittest.TestCase):
         for name in sorted(os.listdir(GOLDEN)):
             with open(os.path.join(GOLDEN, name), encoding="utf-8") as file:
                 cases = json.load(file)
-            for case in cases:
+            for index, case in enumerate(cases):
                 if case["t"]["type"] in NOT_ASKED or case["t"].get("timezone") in RULES_DIFFER:
+                    continue
+                if not is_chosen(index):
                     continue
                 with self.subTest(name=name, case=case):
                     if "invalid" in case:
@@ -123,7 +125,7 @@ class Golden(unittest.TestCase):
                     else:
                         continue
                     compared += 1
-        self.assertGreater(compared, 3000)
+        self.assertGreater(compared, 3000 if IS_NIGHTLY else 750)
 
     def test_summaries_and_descriptions_are_those_of_airflow(self) -> None:
         with open(os.path.join(GOLDEN, "texts.json"), encoding="utf-8") as file:
