@@ -6,11 +6,16 @@ import { defineConfig } from 'vitest/config';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
 /** They run in `npm test`, too, and do more where NIGHTLY=1 (packages/testing/nightly.ts). */
-const WALKS_FURTHER = ['packages/server/engine/crash-walk.test.ts'];
+const DO_MORE = [
+  'packages/server/api/security/event-loop.test.ts',
+  'packages/server/engine/airflow-states.test.ts',
+  'packages/server/engine/crash-walk.test.ts',
+  'packages/spec/python.test.ts',
+];
 
 export default defineConfig({
   test: {
-    include: ['packages/**/*.nightly.test.ts', 'scripts/**/*.nightly.test.ts', ...WALKS_FURTHER],
+    include: ['packages/**/*.nightly.test.ts', 'scripts/**/*.nightly.test.ts', ...DO_MORE],
     pool: 'forks',
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
     setupFiles: [
