@@ -94,8 +94,8 @@ def _note_context_keys(tree: ast.Module, shown: str) -> None:
         elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
             note(node.slice.value, node.lineno)
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "get":
-            for argument in node.args[:1]:
-                note(getattr(argument, "value", None), node.lineno)
+            for first in node.args[:1]:
+                note(getattr(first, "value", None), node.lineno)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             for found in _TEMPLATE_KEY.findall(node.value):
                 note(found, node.lineno)

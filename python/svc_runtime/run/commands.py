@@ -12,7 +12,12 @@ import shutil
 import signal
 import subprocess
 
+from .command_relay import open_relay
 from .kernel import descendants_of, die_with_parent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .command_relay import CommandRelay
 
 _MARKS = ("SVC_ATTEMPT", "SVC_FORK_SERVER", "SVC_WORKER")
 _LONGEST_LINE = 64 * 1024
@@ -24,10 +29,21 @@ def run_bash(owner, command: str, *, env: dict, cwd: str | None) -> tuple[int, s
 
 def run_command(owner, command: list, *, env: dict | None, cwd: str | None) -> tuple[int, str]:
     """Exit code and last output line. `owner._process` is set meanwhile so that on_kill finds it."""
+    relay = open_relay()
+    try:
+        return _run(owner, command, env=env, cwd=cwd, relay=relay)
+    finally:
+        if relay is not None:
+            relay.close()
+
+
+def _run(owner, command: list, *, env: dict | None, cwd: str | None, relay: CommandRelay | None) -> tuple[int, str]:
     encoding = getattr(owner, "output_encoding", "utf-8")
     if env is not None:
         # An author may give a program an environment of its own; the marks by which the agent finds it stay.
         env = {**env, **{name: os.environ[name] for name in _MARKS if name in os.environ}}
+    if relay is not None:
+        env = relay.environment(dict(os.environ) if env is None else env)
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -38,6 +54,8 @@ def run_command(owner, command: list, *, env: dict | None, cwd: str | None) -> t
         preexec_fn=die_with_parent,  # noqa: PLW1509  only the child itself can ask for it, and it takes no lock
     )
     owner._process = process
+    if relay is not None:
+        relay.start()
     last = ""
     try:
         assert process.stdout is not None  # we asked for a pipe

@@ -39,6 +39,11 @@ def get_current_context():
     return _stack[-1]
 
 
+def running_context() -> Any:
+    """None where there is none."""
+    return _stack[-1] if _stack else None
+
+
 def running_task() -> Any:
     """None where there is none."""
     return _stack[-1].get("task") if _stack else None
