@@ -1,8 +1,8 @@
 /**
  * One attempt, from its order to the acknowledgement of its outcome.
  *
- *   order ──▶ Start requested  ─┬─▶ started: the job goes to the process ──▶ result, or the process ends ──▶ Finish ──▶ over
- *         └─▶ process forked   ─┘   stop: the process is ended, unused ───────────────────────────────────────────────▶ over
+ *   order ─▶ Start requested ─┬─▶ started: the job goes to the process ─▶ result, or the process ends ─▶ Finish ─▶ over
+ *         └▶ process forked  ─┘   stop: the process is ended, unused ───────────────────────────────────────────▶ over
  *
  * An attempt that comes with the answer to another's Finish is started already and requests no Start.
  *

@@ -2,7 +2,7 @@
  * `svc-agent work`: runs what the control plane orders, until it is asked to leave.
  *
  *   input open     orders are taken; a broken stream is opened again
- *   input closed   no more orders: running attempts are finished and reported, then the process ends. A pod has no input
+ *   input closed   no more orders: running attempts are finished and reported, then it ends. A pod has no input
  *   joined         it has no input either, because people have started it (join.ts)
  *   order to drain the same; also when the control plane refuses the stream of a worker of a pod
  *   SIGTERM        the same, and running attempts are stopped; it ends within half a minute even without a report

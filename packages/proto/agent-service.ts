@@ -1,4 +1,4 @@
-/** The service of agent.proto, typed, and the client that goes with it. */
+/** The typed service of agent.proto, and its client. */
 import { makeGenericClientConstructor } from '@grpc/grpc-js';
 import type { CallOptions, ClientUnaryCall, Metadata, requestCallback } from '@grpc/grpc-js';
 import type { MethodDefinition } from '@grpc/proto-loader';
@@ -20,7 +20,7 @@ export type { StartReply } from './generated/svc/agent/v1/StartReply.ts';
 export type { Version } from './generated/svc/agent/v1/Version.ts';
 export type { Version__Output as ReceivedVersion } from './generated/svc/agent/v1/Version.ts';
 
-/** The definition of a method knows both its messages. */
+/** Extracts both messages from the definition of a method. */
 type MessagesOf<D> =
   D extends MethodDefinition<infer Request, infer _Sent, infer _Received, infer Reply>
     ? { request: Request; reply: Reply }
@@ -30,7 +30,7 @@ export type UnaryMethod = 'Exchange' | 'Join' | 'Start' | 'Heartbeat' | 'AppendL
 export type RequestOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['request'];
 export type ReplyOf<M extends UnaryMethod> = MessagesOf<AgentDefinition[M]>['reply'];
 
-// The definition is made when it runs; its types are generated from the same file (generated.test.ts).
+// The definition is created at run time. Its types are generated from the same file (generated.test.ts).
 export const Agent = makeGenericClientConstructor(
   serviceDefinition(),
   'svc.agent.v1.Agent',
@@ -48,7 +48,9 @@ type UnaryDefinition<M extends UnaryMethod> = {
 
 const UNARY: { readonly [M in UnaryMethod]: UnaryDefinition<M> } = Agent.service;
 
-/** What the client's method of that name does; typed by the name, so that it can be chosen by whoever calls. */
+/**
+ * Calls the client's method of that name. It is typed by the name, so that a caller can choose the method at run time.
+ */
 export function callUnary<M extends UnaryMethod>(
   client: AgentClient,
   method: M,
@@ -60,10 +62,13 @@ export function callUnary<M extends UnaryMethod>(
   return client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, options, onReply);
 }
 
-/** A value pushed by a task has at most one MiB by default, but a reply may carry those of many tasks. */
+/** A value pushed by a task has at most one MiB by default, but a reply may contain the values of many tasks. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
-/** What both ends of the channel set. Pings find a peer that is gone without closing, such as a machine without power. */
+/**
+ * Options for both ends of the channel. Pings detect a peer that is gone without closing, such as a machine without
+ * power.
+ */
 export const CHANNEL_OPTIONS = {
   'grpc.max_receive_message_length': MAX_MESSAGE_BYTES,
   'grpc.max_send_message_length': MAX_MESSAGE_BYTES,

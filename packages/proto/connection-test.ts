@@ -1,6 +1,7 @@
 /**
- * The test of a connection, as the control plane orders it of `svc-agent test-connection`: the job as JSON on its input, the
- * result as the one line of its output. Hooks are code of providers and of authors, so they run in a process of the agent.
+ * The test of a connection, as the control plane requests it from `svc-agent test-connection`: the job as JSON on its
+ * input, the result as the one line of its output. Hooks are code of providers and of authors, so they run in a process
+ * of the agent.
  */
 export type ConnectionTestJob = {
   connection: {
@@ -12,13 +13,13 @@ export type ConnectionTestJob = {
     port: number | null;
     extra: string | null;
   };
-  /** Null when the control plane does not know the type: providers in the environment may. */
+  /** Null when the control plane does not know the type. Providers in the environment may know it. */
   hookClass: string | null;
-  /** The package that brings the hook. */
+  /** The package that contains the hook. */
   provider: string | null;
-  /** The lists of packages that the tenant's DAGs run with; the one with the provider is taken. */
+  /** The lists of packages with which the tenant's DAGs run. The one with the provider is used. */
   environments: readonly (readonly string[])[];
-  /** What must not be in the result. */
+  /** Texts that must not be in the result. */
   secrets: readonly string[];
   timeoutMs: number;
 };

@@ -1,4 +1,5 @@
-// Writes generated/ from agent.proto. `node packages/proto/generate.ts` after a change; generated.test.ts finds a stale one.
+// Writes generated/ from agent.proto. Run `node packages/proto/generate.ts` after a change; generated.test.ts detects a
+// stale result.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -18,8 +19,8 @@ export function generateTypes(outDir: string): void {
 }
 
 /**
- * The code that protobufjs would make of each message when it is first used, and of the service what its methods are called
- * with: what is started for every attempt has neither to parse the file nor to make code of it.
+ * Generates the code that protobufjs would create for each message on first use, and the methods of the service. A
+ * process that is started for every attempt then neither parses the file nor generates code.
  */
 function messages(): string {
   const root = new protobuf.Root();
@@ -59,7 +60,7 @@ const shapeOf = (method: protobuf.Method): [string, object] => [
   },
 ];
 
-/** What `Type.setup` puts together, as text. */
+/** Returns the functions that `Type.setup` would create, as text. */
 function codeOf(type: protobuf.Type): string {
   const { fieldsArray, name } = type;
   const functions = {

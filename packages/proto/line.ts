@@ -1,24 +1,24 @@
 /**
- * The line between a control plane and the agent that it has started itself: a pair of sockets that only the two have, with the
- * same calls, messages and credentials as the service of agent.proto. HTTP/2 is for those who have to be reached over a
- * network: a message and its answer take 1.5 ms of two processes that were asleep, on this line 0.4 (`npm run bench -- floor`).
+ * The direct connection between a control plane and the agent that it has started: a pair of sockets that only these
+ * two have. It carries the same calls, messages and credentials as the service of agent.proto. Agents on other hosts
+ * use HTTP/2, where a message and its answer take 1.5 ms instead of 0.4 (`npm run bench -- floor`).
  *
- *   frame     length of the rest (4 bytes), what it is (1), number of the call (4), then
+ *   frame     length of the rest (4 bytes), kind (1), number of the call (4), then
  *   call        method (1), length of the credential (2), credential, message
- *   answer      status as gRPC has them (1), message; or what is wrong, in words
+ *   answer      status as in gRPC (1), message or error text
  *   order       message: one more for a call that is a stream of them
- *   cancel      nothing: no more of them are wanted
+ *   cancel      nothing: the caller wants no more of them
  *
- * It ends with either of the two processes. Then the agent calls as all others do.
+ * It closes when one of the two processes ends. The agent then calls like all others.
  */
 import type { Duplex } from 'node:stream';
 import { MAX_MESSAGE_BYTES } from './agent-service.ts';
 
-/** By their numbers on the line. */
+/** The methods by their numbers in a frame. */
 export const LINE_METHODS = ['Work', 'Start', 'Heartbeat', 'AppendLog', 'Finish', 'Call', 'GetVersion'] as const;
 export type LineMethod = (typeof LINE_METHODS)[number];
 
-/** The variable that tells an agent which of its descriptors is the line. */
+/** The variable that tells an agent which of its descriptors is the direct connection. */
 export const LINE_VARIABLE = 'SVC_AGENT_LINE';
 
 export type LineCall = { kind: 'call'; id: number; method: LineMethod; token: string; message: Buffer };
@@ -29,7 +29,7 @@ export type LineFrame = LineCall | LineAnswer | LineOrder | LineCancel;
 
 export type Line = {
   send(frame: LineFrame): void;
-  /** No more from us; what was sent still arrives. */
+  /** Sends no more frames. Earlier ones still arrive. */
   end(): void;
 };
 
@@ -39,7 +39,7 @@ const LENGTH_BYTES = 4;
 const HEAD_BYTES = LENGTH_BYTES + 1 + 4;
 const MAX_FRAME_BYTES = MAX_MESSAGE_BYTES + 64 * 1024;
 
-/** `on.end` is called once, when nothing more can be sent or heard. */
+/** `on.end` is called once, when nothing more can be sent or received. */
 export function openLine(socket: Duplex, on: { frame(frame: LineFrame): void; end(): void }): Line {
   let isOver = false;
   const over = (): void => {
@@ -54,7 +54,7 @@ export function openLine(socket: Duplex, on: { frame(frame: LineFrame): void; en
     try {
       frames = read(chunk);
     } catch {
-      return over(); // whoever speaks so is not the other end of this line
+      return over(); // the peer does not use this protocol
     }
     frames.forEach(on.frame);
   });
@@ -85,7 +85,7 @@ export function encodeFrame(frame: LineFrame): Buffer {
   return bytes;
 }
 
-/** The frames that are whole with this chunk. Throws at what is no frame. */
+/** Returns the frames that this chunk completes. Throws when the bytes are not a frame. */
 export function createFrameReader(): (chunk: Buffer) => LineFrame[] {
   let waiting: Buffer[] = [];
   let size = 0;
@@ -94,7 +94,7 @@ export function createFrameReader(): (chunk: Buffer) => LineFrame[] {
     waiting.push(chunk);
     size += chunk.length;
     const frames: LineFrame[] = [];
-    if (size < wanted) return frames; // a long message comes in many pieces, which are put together once
+    if (size < wanted) return frames; // a long message comes in many pieces, which are joined once
     let bytes = waiting.length === 1 ? chunk : Buffer.concat(waiting);
     for (;;) {
       wanted = LENGTH_BYTES;

@@ -1,4 +1,4 @@
-/** How messages look in JavaScript. The generated types and the loader must agree, so both take it from here. */
+/** The form of messages in JavaScript. The generated types and the loader must agree, so both read it from here. */
 export const LOADER_OPTIONS = {
   keepCase: true,
   defaults: true,

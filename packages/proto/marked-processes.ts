@@ -1,9 +1,10 @@
 /**
- * Processes of a worker, known by a variable in their environment, which whatever a task starts inherits. Python servers and
- * what they fork close their environment to everybody but root: they have the same in their arguments (`--mark`).
+ * Finds the processes of a worker by a variable in their environment, which every process that a task starts inherits.
+ * Only root can read the environments of Python servers and of the processes that they fork, so these have the mark in
+ * their arguments as well (`--mark`).
  *
- * Python processes end with the one that started them (the kernel tells them), but programs those had started may not; and
- * nothing of a task may be running any more when its next try starts.
+ * Python processes end with the process that started them, because the kernel signals them. Programs that those had
+ * started may remain. Nothing of a task may be running when its next try starts.
  */
 import { execFile } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
@@ -13,18 +14,24 @@ import type { TaskUser } from './task-user.ts';
 
 const run = promisify(execFile);
 
-/** Set by the executor, to the worker's id. */
+/** Set by the executor to the worker's id. */
 export const WORKER_VARIABLE = 'SVC_WORKER';
-/** Set by the worker, for each Python server process it starts. */
+/** Set by the worker for each Python server process. */
 export const FORK_SERVER_VARIABLE = 'SVC_FORK_SERVER';
 
-/** Set by the control plane, for each attempt; in the environment of what the task starts, not of its own process. */
+/**
+ * Set by the control plane for each attempt. It is in the environment of processes that the task starts, not of its own
+ * process.
+ */
 export const ATTEMPT_VARIABLE = 'SVC_ATTEMPT';
 
 const PATIENCE_MS = 5_000;
 const PAUSE_MS = 20;
 
-/** `user`: as whom they may be running. Kills them. Resolves when none is left, or with those that could not be ended in time. */
+/**
+ * Kills the marked processes. `user`: the user that may run them. Resolves when none is left, or with those that could
+ * not be ended in time.
+ */
 export async function endMarkedProcesses(variable: string, value: string, user?: TaskUser): Promise<number[]> {
   const deadline = Date.now() + PATIENCE_MS;
   for (;;) {
@@ -37,7 +44,7 @@ export async function endMarkedProcesses(variable: string, value: string, user?:
 
 export async function markedProcesses(variable: string, value: string, user?: TaskUser): Promise<number[]> {
   const marker = Buffer.from(`${variable}=${value}\0`);
-  const entries = await readdir('/proc').catch(() => []); // not on every system
+  const entries = await readdir('/proc').catch(() => []); // some systems lack it
   let areSomeHidden = false;
   const found = await Promise.all(
     entries
@@ -55,7 +62,10 @@ export async function markedProcesses(variable: string, value: string, user?: Ta
   return [...new Set([...found.flat(), ...hidden])];
 }
 
-/** Root in a container may read no other user's environments (it lacks CAP_SYS_PTRACE there); that user may. */
+/**
+ * Reads environments as that user, because root in a container may not read those of other users (it lacks
+ * CAP_SYS_PTRACE there).
+ */
 async function markedOf({ uid, gid }: TaskUser, mark: string): Promise<number[]> {
   const script = 'exec grep -slzxF -- "$0" /proc/[0-9]*/environ';
   const { stdout } = await run('/bin/sh', ['-c', script, mark], { uid, gid, cwd: '/', env: {} }).catch(
@@ -68,6 +78,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // it ended by itself
+    // it has ended already
   }
 }

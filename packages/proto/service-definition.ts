@@ -1,9 +1,9 @@
 /**
- * What @grpc/grpc-js needs of the service, from the generated code of agent.proto.
+ * Builds what @grpc/grpc-js needs of the service from the generated code of agent.proto.
  *
- * Not by @grpc/proto-loader, whose result this is the same as (service-definition.test.ts): it parses the file, describes
- * every message and makes code for it anew at each start, which was half of what a pod's agent took to be ready
- * (npm run bench -- pod-start).
+ * @grpc/proto-loader would give the same result (service-definition.test.ts). But it parses the file, describes every
+ * message and generates code at each start, which was half of the startup time of a pod's agent (`npm run bench --
+ * pod-start`).
  */
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import { MESSAGES, METHODS } from './generated/messages.ts';

@@ -1,11 +1,11 @@
 /**
- * Text in a message must be UTF-8, as the format says. The decoder replaces what is not by U+FFFD, and what was asked for, or
- * reported, would silently be something else.
+ * Refuses messages whose text is not UTF-8, as the format requires. The decoder would replace invalid bytes by U+FFFD,
+ * so that a request or report would silently change.
  */
 
 const REPLACEMENT = '\uFFFD';
 
-/** The same decoder, refusing messages whose text is broken. */
+/** Returns a decoder that refuses messages with invalid text. */
 export function withStrictText<Message>(decode: (bytes: Buffer) => Message): (bytes: Buffer) => Message {
   return (bytes) => {
     const message = decode(bytes);
@@ -14,7 +14,7 @@ export function withStrictText<Message>(decode: (bytes: Buffer) => Message): (by
   };
 }
 
-/** U+FFFD may have been sent as such: then its text stands in the message as it is. */
+/** U+FFFD may have been sent as such. The message then contains the text unchanged. */
 function hasBrokenText(value: unknown, bytes: Buffer): boolean {
   if (typeof value === 'string') return value.includes(REPLACEMENT) && !bytes.includes(value);
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;

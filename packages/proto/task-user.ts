@@ -1,15 +1,16 @@
 /**
- * The user as whom a control plane that root has started runs author code: an account that owns nothing of the control
- * plane's, so that it can neither read its files and processes nor signal them. The control plane finds it, the agent becomes it.
+ * The user that runs author code when root has started the control plane. The account owns nothing of the control
+ * plane, so it can neither read its files and processes nor signal them. The control plane looks the account up, and
+ * the agent switches to it.
  */
 import { readFileSync } from 'node:fs';
 
 export type TaskUser = { name: string; uid: number; gid: number; home: string };
 
-/** What the agent is told, as JSON. Without it, it runs tasks as itself. */
+/** The variable that tells the agent the user, as JSON. Without it, the agent runs tasks as its own user. */
 export const TASK_USER_VARIABLE = 'SVC_AGENT_TASK_USER';
 
-/** Whom the embedded Postgres belongs to. */
+/** The owner of the embedded Postgres. */
 const DATABASE_USER = 'postgres';
 
 export function findAccount(name: string, accounts = readAccounts()): TaskUser | undefined {
@@ -18,7 +19,7 @@ export function findAccount(name: string, accounts = readAccounts()): TaskUser |
   return uid && gid ? { name, uid: Number(uid), gid: Number(gid), home: home || '/' } : undefined;
 }
 
-/** Undefined: ourselves. Throws, in words for people, when it is nobody that tasks can run as. */
+/** Returns undefined for the user of this process. Throws a message for people when tasks cannot run as this user. */
 export function taskUserOf(name: string, self = process.getuid?.()): TaskUser | undefined {
   if (name === '') return undefined;
   const account = findAccount(name);

@@ -1,6 +1,7 @@
 /**
- * Puts together what runs tasks: the scheduler, the service agents talk to, and the executor that carries attempts to them.
- * A process that only serves the API has a scheduler without an executor: it writes what users cause and wakes the others.
+ * Creates what runs tasks: the scheduler, the service for agents, and the executor that carries attempts to them. A
+ * process that only serves the API has a scheduler without an executor: it writes what users cause and notifies the
+ * other processes.
  */
 import type { StoppedParts } from './stop-parts.ts';
 import { hostname } from 'node:os';
@@ -48,24 +49,24 @@ import type { ValueCache } from './xcom/value-cache.ts';
 
 export type RunEngine = {
   readonly scheduler: Scheduler;
-  /** Opens the listener for agents; they are started by `start`, when the database is ready. */
+  /** Opens the listener for agents. `start` starts the agents when the database is ready. */
   listen(): Promise<void>;
   start(): void;
-  /** Is an agent connected that could take work? */
+  /** True when an agent is connected that could take attempts. */
   hasAgent(): boolean;
-  /** Is an agent waiting for an answer? */
+  /** True while an agent waits for an answer. */
   isBusy(): boolean;
-  /** Undefined in a process whose executor cannot. */
+  /** Undefined in a process whose executor cannot test connections. */
   readonly testConnection: ManagedExecutor['testConnection'];
-  /** Undefined where there are no warm workers. */
+  /** Undefined without warm workers. */
   readonly warmUsage: ManagedExecutor['warmUsage'];
-  /** Where agents connect; undefined in a process without an executor. */
+  /** The address for agents. Undefined in a process without an executor. */
   agentAddress(): string | undefined;
-  /** To be stopped in this order. */
+  /** The parts to stop, in this order. */
   readonly parts: StoppedParts;
 };
 
-/** Runs that one look at the timetables creates at most; a backlog goes on at the next look. */
+/** The most runs that one look at the timetables creates. The next look continues a backlog. */
 const RUNS_AT_ONCE = 100;
 
 type EngineInput = {
@@ -75,22 +76,22 @@ type EngineInput = {
   logs: LogStore;
   valueCache: ValueCache;
   logger: Logger;
-  /** Of the listener for agents; null: without TLS. */
+  /** The certificate of the listener for agents. Null: without TLS. */
   tls?: WatchedPair | null;
-  /** Of this process, as its signs of life have it. */
+  /** The id of this process, as in its heartbeats. */
   processId: string;
-  /** In a worker that is there, or in a pod that is started for it. */
+  /** Called when an attempt starts: in an existing worker, or in a pod that is started for it. */
   onAttemptStarts?: (start: 'warm' | 'cold') => void;
-  /** Instead of what `executor.type` means; null: none. */
+  /** Replaces the executor of `executor.type`. Null: none. */
   createExecutor?: ExecutorFactory | null | undefined;
 };
 
-/** Does this process run tasks? */
+/** True when this process runs tasks. */
 export const runsTasks = (config: Config): boolean => config.server.role !== 'api' && config.scheduler.enabled;
 
 export function createRunEngine(input: EngineInput): RunEngine {
   const { config, db, logger } = input;
-  // The scheduler knows the executor and the executor the scheduler: one of them has to be met later.
+  // The scheduler and the executor need each other, so one of them is bound later.
   const attempts: Attempts = {
     start: (...args) => scheduler.attempts.start(...args),
     finish: (...args) => scheduler.attempts.finish(...args),
@@ -189,15 +190,15 @@ export function createRunEngine(input: EngineInput): RunEngine {
 }
 
 /**
- * A pod is missed by the cluster, which says when it has ended: its attempt is given up by silence only when the cluster cannot
- * say either, and until then it goes on without us.
+ * The cluster reports when a pod has ended. An attempt in a pod is therefore given up because of silence only if the
+ * cluster cannot report either. Until then it continues without the control plane.
  */
 const leasesOf = (config: Config): Leases => ({
   queuedMs: config.scheduler.attemptLease,
   runningMs: hasExecutor(config, 'orchestrator') ? config.executor.unreachableAfter : config.scheduler.attemptLease,
 });
 
-/** Every task of a run again, from the beginning. */
+/** Clears every task of a run, so that it starts from the beginning. */
 async function clearWholeRun(
   db: Database,
   scheduler: Scheduler,
@@ -248,7 +249,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     lease: createAttemptLease({
       db,
       leaseMs: leasesOf(config).runningMs,
-      // Whoever shares a machine with us cannot be cut off from us.
+      // A network cannot separate an agent on the same machine from this process.
       isCutOffPossible: executorNames(config).some((name) => name !== 'subprocess'),
     }),
     logs,

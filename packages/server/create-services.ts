@@ -16,7 +16,7 @@ import { createReaderMasks } from './vault/reader-masks.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
-/** What the routes work with, from the configuration and a database. */
+/** Creates the services of the routes, from the configuration and a database. */
 export function createServices(input: {
   config: Config;
   db: Database;
@@ -74,10 +74,10 @@ function createConfiguredSignOn(input: {
   if (config.auth.provider !== 'oidc') return undefined;
   const settings = config.auth.oidc;
   const provider = createProvider({ settings, log });
-  // Whether it answers is worth knowing before the first person comes; that it does not is no reason not to start.
+  // A first request shows early whether the provider answers. If it does not, the process starts anyway.
   provider.facts().then(
     (facts) => log.info(facts, 'single sign-on: the identity provider answers'),
-    () => {}, // the provider has said what is wrong
+    () => {}, // the provider has logged what is wrong
   );
   return createSingleSignOn({ db, settings, provider, sessions, secret: config.auth.jwt.secret });
 }

@@ -3,7 +3,7 @@ import { readSecretKeys } from './config/secret-key.ts';
 import { createKeyring } from './vault/keyring.ts';
 import type { Keyring } from './vault/keyring.ts';
 
-/** The keyring of the configured keys; the boot checks have refused unreadable ones. */
+/** Creates the keyring of the configured keys. The boot checks have refused unreadable ones. */
 export function openKeyring(config: Pick<Config, 'secretKey' | 'secretKeyPrevious'>): Keyring {
   const { keys } = readSecretKeys(config);
   return createKeyring({ current: keys.current ?? null, previous: keys.previous });

@@ -11,7 +11,10 @@ import { openKeyring } from './open-keyring.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 import { createValueCache } from './xcom/value-cache.ts';
 
-/** The OpenAPI document of the API as JSON text. Needs no database: the routes are registered and never called. */
+/**
+ * Returns the OpenAPI document of the API as JSON text. It needs no database: the routes are registered and never
+ * called.
+ */
 export async function renderOpenApi(): Promise<string> {
   const flags = { 'auth.jwt.secret': 'signs nothing: no request is ever served', 'scheduler.enabled': 'false' };
   const { config } = loadConfig({ env: {}, flags });

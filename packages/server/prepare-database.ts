@@ -1,9 +1,9 @@
 /**
- * What has to be there before a process serves anybody:
+ * Prepares what a process needs before it serves requests:
  *
- *   migrates          schema brought up to date, default tenant and first admin made
- *   does not          waited for: whoever migrates may come later; the reason is shown by /readyz meanwhile
- *   role api          never makes a tenant or an admin, which its identity may not; it waits for a scheduler that does
+ *   migrates          schema brought up to date, default tenant and first admin created
+ *   does not          it waits, because the process that migrates may come later; /readyz shows the reason meanwhile
+ *   role api          never creates a tenant or an admin, because its database user may not; it waits for a scheduler
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
@@ -20,20 +20,22 @@ import { isOutage } from './db/outage.ts';
 
 const RETRY_MS = 500;
 
-/** Somebody else has to do something first. */
+/** Another process or person must act first. */
 class NotYet extends Error {}
 
-/** Does this process bring the schema up to date? */
+/** True when this process brings the schema up to date. */
 export const migrates = ({ database, server }: Config): boolean =>
   database.migrate === 'always' || (database.migrate === 'auto' && server.role !== 'api');
 
-/** Waits for the database as long as it takes; anything else that goes wrong here is for a person to mend. Null: told to stop. */
+/**
+ * Waits for the database as long as necessary. Any other error needs a person. Returns null when it is asked to stop.
+ */
 export async function prepareDatabase(input: {
   config: Config;
   db: Database;
   logger: Logger;
   signal: AbortSignal;
-  /** Told when the wait is for something that people can see to. */
+  /** Called when people can end the wait. */
   onWait: (reason: string) => void;
 }): Promise<Tenant | null> {
   const { logger, signal, onWait } = input;
@@ -54,7 +56,7 @@ export async function prepareDatabase(input: {
   return null;
 }
 
-/** Throws a `DatabasePathError` when something between this process and Postgres cannot be worked with. */
+/** Throws a `DatabasePathError` when something between this process and Postgres is unusable. */
 async function checkPath(config: Config, db: Database): Promise<void> {
   const isPostgres = await db.leadsToPostgres().catch((error: unknown) => {
     const refused = refusedSetting(error);

@@ -71,26 +71,26 @@ export class BootError extends Error {
 
 export type ServerOptions = {
   config: Config;
-  /** From loading the configuration; logged first. */
+  /** Warnings of loading the configuration. They are logged first. */
   warnings?: readonly string[];
   logger?: Logger;
   secrets?: SecretRegistry;
-  /** Instead of what `executor.type` means; null: none, so that runs wait. For tests of the rest. */
+  /** Replaces the executor of `executor.type`. Null: none, so that runs wait. For tests of the rest. */
   createExecutor?: ExecutorFactory | null;
-  /** How often certificates are looked at, in milliseconds. For tests. */
+  /** How often certificates are checked, in milliseconds. For tests. */
   lookAtCertificatesMs?: number;
-  /** For the editor: whoever watches the workspace compiles what is saved. */
+  /** For the editor: the code that watches the workspace compiles what is saved. */
   workspaceCompiler?: WorkspaceCompiler;
 };
 
 export type RunningServer = {
-  /** Where the API listens: `http://host:port`. */
+  /** The address of the API: `http://host:port`. */
   readonly url: string;
   readonly metricsUrl: string;
   readonly logger: Logger;
-  /** For what shares the process: lite registers DAGs without going through its own front door. */
+  /** For code in the same process: lite registers DAGs without an HTTP request. */
   readonly db: Database;
-  /** Resolves when the schema is in place and requests are served; rejects when that can never happen. */
+  /** Resolves when the schema is in place and requests are served. Rejects when that can never happen. */
   readonly ready: Promise<void>;
   /** Lets requests in flight finish, then leaves. Safe to call twice. */
   close(): Promise<void>;
@@ -103,7 +103,7 @@ const REQUESTS_GRACE_MS = 20_000;
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config } = options;
   const secrets = options.secrets ?? createSecretRegistry();
-  for (const secret of configuredSecrets(config)) secrets.add(secret); // in no log line, wherever they surface
+  for (const secret of configuredSecrets(config)) secrets.add(secret); // masked in every log line
   const logger =
     options.logger ??
     createLogger({ level: config.observability.logLevel, format: config.observability.logFormat, secrets });
@@ -201,7 +201,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       executor: executorInfo(config),
     },
     intervalMs: config.scheduler.loopIntervalMs,
-    // Agents wait for the triggers of deferred tasks themselves: while one is connected, there is a triggerer.
+    // Agents themselves wait for the triggers of deferred tasks. While one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
     onTick: () => engine.scheduler.tick(),
     log: logger,
@@ -219,14 +219,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       notReady = 'shutting down';
       closing.abort();
       for (const pair of Object.values(certificates)) pair?.stop();
-      // Tasks are told to stop while requests still finish: somebody who follows a log would hold up both.
+      // Tasks are stopped while requests still finish, because a client that follows a log would delay both.
       await stopParts(logger, {
         requests: () => closeListener(app),
         tasks: stopTasks,
         metrics: () => metricsServer.close(),
       });
       await stopParts(logger, { logs: () => logs.close(), redis: async () => redis?.close() });
-      // The others used them to the end.
+      // The other parts used these to the end.
       const last = {
         tracing: () => tracing.shutdown(),
         database: () => db.close(),
@@ -276,7 +276,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   }
 }
 
-/** Lets requests in flight finish, within the grace. */
+/** Lets requests in flight finish, within the grace period. */
 async function closeListener(app: App): Promise<void> {
   // A connection that was busy when the close began would stay open, idle, after its answer.
   const sweep = setInterval(() => app.server.closeIdleConnections(), 100);
@@ -287,7 +287,7 @@ async function closeListener(app: App): Promise<void> {
   });
 }
 
-/** Two pools: requests, however many, take no connection from the scheduler and its agents. */
+/** Opens two pools, so that requests take no connections from the scheduler and its agents. */
 function openServerDatabases(input: { config: Config; metrics: Metrics; logger: Logger }): {
   api: Database;
   engine: Database;
@@ -306,7 +306,8 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
       idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
       onConnectionLost: (error) => {
         metrics.databaseOutage();
-        logger.warn({ reason: error.message }, 'lost a database connection'); // the error itself drags the whole client along
+        // The error itself refers to the whole client.
+        logger.warn({ reason: error.message }, 'lost a database connection');
       },
     });
   const engine = open({ maxOpenConns: reserved, maxIdleConns: Math.ceil(maxIdleConns / 2) });
@@ -334,12 +335,12 @@ function userName(): string {
   }
 }
 
-/** A process that only serves the API reads logs of others. */
+/** A process that only serves the API reads the logs that others write. */
 const writesLogFiles = ({ server, logs }: Config): boolean => server.role !== 'api' && logs.backend === 'disk';
 
 /**
- * What is not as it should be, and does not keep this process from serving. A process that only serves the API moves no logs:
- * what it knows of their store it has from the database.
+ * Problems that do not keep this process from serving. A process that only serves the API moves no logs, so it reads
+ * the state of their store from the database.
  */
 async function notesOf(redis: Redis | null, logs: LogStore): Promise<string | undefined> {
   const isStoreAway = logs.status?.().outage ?? (await logs.outage?.().catch(() => undefined));
@@ -347,7 +348,7 @@ async function notesOf(redis: Redis | null, logs: LogStore): Promise<string | un
   return notes.length > 0 ? notes.join('; ') : undefined;
 }
 
-/** Boot does not wait for Redis: what it has is in Postgres as well. */
+/** Boot does not wait for Redis, because its content is in Postgres as well. */
 function openValueCache(input: { config: Config; metrics: Metrics; logger: Logger }): {
   redis: Redis | null;
   valueCache: ValueCache;
@@ -371,7 +372,7 @@ async function listen(config: Config, app: App): Promise<string> {
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: '127.0.0.1', port: 0 };
   try {
     const address = await app.listen({ host: host || '::', port });
-    // What listens everywhere is reached here. The framework does not know of the listener's TLS.
+    // A listener on all addresses is reached on localhost. The framework does not know about the listener's TLS.
     const here = address.replace(/\[::\]|0\.0\.0\.0/, 'localhost');
     return tlsFilesOf(config).http ? here.replace(/^http:/, 'https:') : here;
   } catch (error) {
@@ -393,7 +394,7 @@ function openCertificates({ config, lookAtCertificatesMs }: ServerOptions, log: 
   return { http: http && watchPair(http, options), grpc: grpc && watchPair(grpc, options) };
 }
 
-/** A process that only serves reads what others write: on a disk, it has to be the same one. */
+/** A process that only serves the API reads what others write. On a disk, it must be the same directory. */
 function openLogs(input: Parameters<typeof createLogStore>[0]): LogStore {
   const { config, reading } = input;
   const store = createLogStore(input);
@@ -401,7 +402,7 @@ function openLogs(input: Parameters<typeof createLogStore>[0]): LogStore {
   return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(reading)) : store;
 }
 
-/** A cluster that is not there is for the operator to mend, like a wrong key. */
+/** The operator must fix a missing cluster, as with a wrong key. */
 function createEngine(input: Parameters<typeof createRunEngine>[0]): RunEngine {
   try {
     return createRunEngine(input);

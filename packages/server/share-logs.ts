@@ -1,4 +1,4 @@
-/** Whether all processes of the installation that keep or read task logs on a disk do so in the same directory. */
+/** Checks that all processes of the installation that write or read task logs on a disk use the same directory. */
 import type { Logger } from 'pino';
 import type { Config } from './config/load.ts';
 import { runsTasks } from './create-run-engine.ts';
@@ -7,10 +7,13 @@ import { countSchedulers } from './db/processes/heartbeats.ts';
 import { findInstallation, recordLogsMarked } from './db/processes/installation.ts';
 import { markDirectory, unsharedReason } from './logs/shared-directory.ts';
 
-/** As long as a scheduler may be silent and count as alive: some beats. */
+/** How long a scheduler may be silent and still count as alive: some heartbeats. */
 const ALIVE_WITHIN_MS = 30_000;
 
-/** Why this process must not go on, in words; undefined when it may. One that runs tasks leaves the marker for the others. */
+/**
+ * Returns why this process must not continue, for people. Undefined when it may. A process that runs tasks leaves the
+ * marker for the others.
+ */
 export async function shareLogs(input: { config: Config; db: Database; logger: Logger }): Promise<string | undefined> {
   const { config, db, logger } = input;
   if (config.logs.backend !== 'disk') return undefined;
@@ -20,7 +23,7 @@ export async function shareLogs(input: { config: Config; db: Database; logger: L
   if (config.server.role === 'api') return unshared;
   if (!runsTasks(config)) return undefined;
   if (unshared !== undefined && (await countSchedulers(db, { withinMs: ALIVE_WITHIN_MS })) > 0) {
-    // A scheduler alone may have been given another directory; beside others it would hide its logs from everybody.
+    // A single scheduler may have been given another directory. Next to others it would hide its logs from them.
     if (config.server.role === 'scheduler') return `${unshared}; to move logs.dir, stop all schedulers first`;
     logger.warn(unshared);
   }

@@ -1,22 +1,22 @@
 /**
- * The end of a process in bounded time: one part that does not stop, or not cleanly, is no reason to leave the others running,
- * nor for the process to stay. Its name is in the log, so that somebody can find out why.
+ * Ends a process in bounded time. A part that does not stop, or not cleanly, must keep neither the others nor the
+ * process running. Its name is logged, so that a person can find the cause.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** More than any part takes that is well: requests in flight have 20 s, tasks that are told to stop a little longer. */
+/** Longer than any healthy part takes: requests in flight have 20 s, and tasks that are stopped a little longer. */
 const LIMIT_MS = 60_000;
 
-/** By their names. Undefined: it is not there. */
+/** By their names. Undefined: it does not exist. */
 export type StoppedParts = Readonly<Record<string, () => Promise<unknown> | undefined>>;
 type Log = { error(details: object, message: string): void };
 
-/** All at once. Never rejects. */
+/** Stops all parts at once. Never rejects. */
 export async function stopParts(log: Log, parts: StoppedParts, limitMs = LIMIT_MS): Promise<void> {
   await Promise.all(Object.entries(parts).map(([name, stop]) => stopPart(log, name, stop, limitMs)));
 }
 
-/** One after the other, each when the one before has stopped or had its time. */
+/** Stops one part after another, each after the previous one has stopped or timed out. */
 export async function stopInTurn(log: Log, parts: StoppedParts, limitMs = LIMIT_MS): Promise<void> {
   for (const [name, stop] of Object.entries(parts)) await stopPart(log, name, stop, limitMs);
 }
@@ -29,7 +29,7 @@ async function stopPart(log: Log, name: string, stop: StoppedParts[string], limi
   };
   try {
     const late = sleep(limitMs, false, { signal: enough.signal });
-    late.catch(() => {}); // that it was not waited for
+    late.catch(() => {}); // it is aborted when it is no longer needed
     if (!(await Promise.race([stopped(), late]))) log.error({ part: name, limitMs }, 'a part did not stop in time');
   } catch (error) {
     log.error({ part: name, err: error }, 'a part did not stop cleanly');

@@ -7,12 +7,12 @@ const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.u
 
 export const VERSION = manifest.version;
 
-/** The commit this was packaged from, or runs from where there is a checkout and git to ask. SVC_GIT_VERSION overrides. */
+/** The commit from which this was packaged, or on which a checkout with git runs. SVC_GIT_VERSION overrides it. */
 export function gitVersion(): string {
   return process.env['SVC_GIT_VERSION'] || manifest.commit || (described ??= describeCheckout());
 }
 
-/** Asked once: what this process runs does not change, whatever becomes of the checkout. */
+/** Read once: what this process runs does not change, whatever happens to the checkout. */
 let described: string | undefined;
 
 function describeCheckout(): string {

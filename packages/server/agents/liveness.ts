@@ -3,8 +3,8 @@
  *
  *   - its writes change nothing (each is fenced by its own statement, see db/attempts/attempt-xcoms.ts);
  *   - its calls are refused;
- *   - secrets are denied when `auth.secret_liveness_mode` is `enforce`. With `observe` they are still delivered, and the log
- *     and the audit log record that `enforce` would have denied them.
+ *   - secrets are denied when `auth.secret_liveness_mode` is `enforce`. With `observe` they are still delivered, and
+ *     the log and the audit log record that `enforce` would have denied them.
  */
 import { isCallbackRunning, isTaskRunning } from '../db/attempts/live-attempts.ts';
 import type { Database } from '../db/database.ts';

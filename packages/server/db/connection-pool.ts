@@ -1,14 +1,14 @@
 /**
- * A connection pool that outlives its database.
+ * A connection pool that survives outages of its database.
  *
- *   - No connection can end the process: each has an error listener for its whole life. (pg's own pool listens only while
- *     a connection is idle, and an `error` event nobody listens to is an uncaught exception.)
- *   - A connection on which an outage was seen is closed, never lent again, and carries no further statement: a rollback
- *     sent after it would only wait as well.
- *   - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
- *   - What the caller sees of an outage is always `DatabaseUnavailableError`; who waited in vain while all connections were at
- *     work sees `DatabaseBusyError`.
- *   - Statements that are sent without waiting for one another travel together (see transaction.ts).
+ * - No connection can end the process: each has an error listener for its whole life. (pg's own pool listens only while
+ *   a connection is idle, and an `error` event without a listener is an uncaught exception.)
+ * - A connection that has met an outage is closed. It is never lent again and carries no further statement, because a
+ *   rollback would only wait as well.
+ * - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
+ * - The caller sees every outage as `DatabaseUnavailableError`. A caller that found all connections in use sees
+ *   `DatabaseBusyError`.
+ * - Statements that are sent without waiting for one another go out in one write (see transaction.ts).
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
@@ -22,19 +22,19 @@ import { createPooledSession } from './pooled-session.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
 export type PoolLimits = {
-  /** How long a request waits for a connection before it is told 503. */
+  /** How long a request waits for a connection before it gets 503. */
   connectTimeoutMs: number;
-  /** How long a statement may go unanswered before the watch asks whether the database still answers at all. */
+  /** How long a statement may be unanswered before the watch asks whether the database answers at all. */
   suspectAfterMs: number;
   /** How long connections above `maxIdle` stay open unused. */
   idleAboveMaxMs: number;
-  /** How long `end` waits for goodbyes before it closes sockets without. */
+  /** How long `end` waits for acknowledgements before it closes sockets. */
   endGraceMs: number;
 };
 
 export type PoolOptions = {
   url: string;
-  /** Of Postgres itself, when `url` leads through a pooler in transaction mode; empty or absent: it does not. */
+  /** The address of Postgres itself, when `url` leads to a pooler in transaction mode. Empty or absent: it does not. */
   directUrl?: string | undefined;
   maxOpen: number;
   maxIdle: number;
@@ -43,13 +43,13 @@ export type PoolOptions = {
   applicationName: string;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: ((error: Error) => void) | undefined;
-  /** Receives every failure of a statement that means an outage, as the driver threw it. */
+  /** Called with every failed statement that means an outage, with the driver's error. */
   onOutage?: ((error: Error) => void) | undefined;
 };
 
 export type Pool = PostgresPool & {
   usage(): { idle: number; busy: number; waiting: number };
-  /** Whether the other end of a connection is Postgres itself, and no pooler. */
+  /** True when the other end of a connection is Postgres itself and not a pooler. */
   leadsToPostgres(): Promise<boolean>;
 };
 
@@ -61,32 +61,35 @@ const DEFAULT_LIMITS: PoolLimits = {
 };
 
 /**
- * Many short statements at once, most of which follow an index. To start parallel workers takes Postgres longer than nearly all of
- * them (the gantt of 1,000 tasks: 3 ms of work, 30 with two workers), and so does compiling a plan; and rows by an index are not
- * four times as dear as those of a table that is read whole: they are in memory, or on a disk that does not turn.
+ * Settings for many short statements, most of which use an index. Starting parallel workers takes Postgres longer than
+ * nearly all of these statements, and so does compiling. Rows by an index are not four times as expensive as a full
+ * scan: they are in memory, or on a disk without moving parts.
  */
 const SESSION = ['set max_parallel_workers_per_gather = 0', 'set jit = off', 'set random_page_cost = 1.1'];
 
 const IN_FAILED_TRANSACTION = '25P02';
 
-/** Postgres cancels at the statement timeout. When even that does not arrive, this connection is dead and the rest is not. */
+/**
+ * Postgres cancels at the statement timeout. If even that does not arrive, this connection is dead, but others may be
+ * fine.
+ */
 const CANCEL_GRACE_MS = 2_000;
 
 /**
- * The answer to a rollback on a lost connection: Postgres rolls back what nobody can commit any more. A failure would take
- * the place of the error that caused the rollback, and that one says what happened.
+ * The answer to a rollback on a lost connection: Postgres rolls back a transaction that cannot be committed any more. A
+ * failure here would hide the error that caused the rollback.
  */
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [] };
 
-/** What pg says when there was no connection in time, whether none could be opened or none was given back. */
+/** The message of pg when there was no connection in time, for any reason. */
 const WAITED_IN_VAIN = 'timeout exceeded when trying to connect';
 
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {
-    // bigint identities and counts stay far below 2^53; a number is what JSON wants.
+    // bigint ids and counts stay far below 2^53, and JSON needs numbers.
     if (oid === pg.types.builtins.INT8) return Number;
     if (oid === pg.types.builtins.TIMESTAMPTZ) return momentFromPostgres;
-    // What authors wrote; jsonb holds our own numbers, which are computed with.
+    // What authors wrote. jsonb contains our own numbers, with which we compute.
     if (oid === pg.types.builtins.JSON) return parseExact;
     return pg.types.getTypeParser(oid, format);
   },
@@ -98,14 +101,18 @@ export function openPool(options: PoolOptions): Pool {
   const pooled = isPooled ? createPooledSession({ ...options, session: SESSION }) : undefined;
   const pool = createPgPool(options, limits);
   const open = new Set<pg.PoolClient>();
-  /** Connections whose prepared statements are no good any more, or that may be lost: closed when they come back or are asked for. */
+  /**
+   * Connections whose prepared statements are invalid, or that may be lost. They are closed when they are released or
+   * requested.
+   */
   const worn = new WeakSet<pg.PoolClient>();
   pool.on('error', (error) => options.onConnectionLost?.(error));
   pool.on('connect', (client) => {
     open.add(client);
     client.on('error', () => {}); // for its whole life: see above
     client.once('end', () => open.delete(client));
-    if (!pooled) client.query(SESSION.join('; '), () => {}); // leaves before the first statement; who cannot set it works without
+    // Sent before the first statement. A user that may not set it works without.
+    if (!pooled) client.query(SESSION.join('; '), () => {});
   });
   const stalls = createStallDetector({
     suspectAfterMs: limits.suspectAfterMs,
@@ -118,7 +125,10 @@ export function openPool(options: PoolOptions): Pool {
 
   const statements = createStatementNames();
 
-  /** Throws what the driver throws, except that a statement whose preparation has become worthless is sent again plainly. */
+  /**
+   * Rejects with the driver's error, but sends a statement again without a name when its preparation is no longer
+   * valid.
+   */
   async function send(client: pg.PoolClient, sql: string, parameters: unknown[]): Promise<unknown> {
     const name = parameters.length > 0 && !pooled ? statements.nameFor(sql) : undefined;
     const plain = { text: sql, values: parameters };
@@ -130,13 +140,13 @@ export function openPool(options: PoolOptions): Pool {
       if (!isForeign && !isOutdatedStatement(error)) throw error;
       if (isForeign) statements.stop();
       worn.add(client);
-      // In a transaction there is nothing to save: Postgres has given it up.
+      // In a transaction a repetition is useless, because Postgres has aborted it.
       if (client.getTransactionStatus() !== 'I') throw new DatabaseUnavailableError(error as Error, true);
       return ask(client, plain);
     }
   }
 
-  /** In a transaction of its own, which ends whatever becomes of the statement: a commit of a failed one rolls back. */
+  /** Sends the statement in a transaction of its own. The commit ends it in any case: a failed one rolls back. */
   async function sendAlone(client: pg.PoolClient, begin: string, sql: string, parameters: unknown[]): Promise<unknown> {
     const begun = ask(client, { text: begin });
     const answered = send(client, sql, parameters);
@@ -146,16 +156,16 @@ export function openPool(options: PoolOptions): Pool {
     return answer.status === 'fulfilled' ? answer.value : undefined;
   }
 
-  /** As they are lent, the same object each time: Kysely keeps what it knows of a connection by it. */
+  /** The lent objects, one per connection, because Kysely keeps its state for a connection by this object. */
   const lendable = new WeakMap<pg.PoolClient, PostgresPoolClient>();
 
   function makeLendable(client: pg.PoolClient): PostgresPoolClient {
-    let fault: DatabaseUnavailableError | undefined; // for good: it is closed when it comes back
+    let fault: DatabaseUnavailableError | undefined; // permanent: the connection is closed when it is released
     const onError = (error: Error): void => {
       fault ??= new DatabaseUnavailableError(error, true);
     };
     client.on('error', onError);
-    /** Why the transaction that is open on it was given up. */
+    /** The error that has aborted the open transaction. */
     let givenUp: Error | undefined;
     let isInTransaction = false;
 
@@ -171,8 +181,8 @@ export function openPool(options: PoolOptions): Pool {
     }
 
     /**
-     * Statements that travel together with one that fails are all refused, for that reason only, and theirs may be the
-     * failure that is looked at first: what is told is why.
+     * Postgres refuses all statements after a failed one in the same transaction, with an error that does not name the
+     * cause. Their error may be the first that a caller sees, so this returns the cause instead.
      */
     function explained(error: unknown): unknown {
       if (!(error instanceof pg.DatabaseError)) return error;
@@ -191,7 +201,8 @@ export function openPool(options: PoolOptions): Pool {
         return await (pooled ? sendPooled(pooled, sql, parameters) : send(client, sql, parameters));
       } catch (failure) {
         const error = explained(failure);
-        if (error instanceof Error) Error.captureStackTrace(error); // it was made where the answer was read; this leads to who asked
+        // The error was created where the answer was read; this stack leads to the caller.
+        if (error instanceof Error) Error.captureStackTrace(error);
         if (!meansOutage(error)) throw error;
         options.onOutage?.(error);
         onError(error);
@@ -203,7 +214,7 @@ export function openPool(options: PoolOptions): Pool {
     }
 
     return {
-      query: query as unknown as PostgresPoolClient['query'], // cursors, its other form, are not used here
+      query: query as unknown as PostgresPoolClient['query'], // its other form, cursors, is not used here
       release: (destroy = false) => client.release(destroy || fault !== undefined || worn.has(client)),
     };
   }
@@ -258,20 +269,20 @@ export function openPool(options: PoolOptions): Pool {
   };
 }
 
-/** Past a pooler, which makes its clients wait for one another, and whose numbers of backends are its own. */
+/** Connects past a pooler, because a pooler lets clients wait for one another and has its own numbers for backends. */
 function watchOf({ url, directUrl, applicationName }: PoolOptions, { connectTimeoutMs: timeoutMs }: PoolLimits): Watch {
   const watch = createWatch({ url: directUrl || url, timeoutMs, applicationName });
   return directUrl ? { ...watch, ask: () => watch.ask([]) } : watch;
 }
 
 function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
-  const isSession = !options.directUrl; // a pooler takes no settings when it is connected to
+  const isSession = !options.directUrl; // a pooler accepts no settings at connection time
   const statementTimeoutMs = isSession ? options.statementTimeoutMs : 0;
   const idleInTransactionTimeoutMs = isSession ? options.idleInTransactionTimeoutMs : 0;
   return new pg.Pool({
     connectionString: options.url,
     max: options.maxOpen,
-    min: Math.min(options.maxIdle, options.maxOpen), // connections above this close when idle
+    min: Math.min(options.maxIdle, options.maxOpen), // connections above this number close when idle
     idleTimeoutMillis: limits.idleAboveMaxMs,
     connectionTimeoutMillis: limits.connectTimeoutMs,
     ...(statementTimeoutMs > 0 && {
@@ -286,12 +297,13 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
 }
 
 /**
- * With a callback of our own, as with a limit of time of our own (stall-detector.ts): pg's promise and its `query_timeout` both
- * put a function into the query, `query.callback = …`, and V8 makes functions that are assigned to properties in its old
- * generation. There they hold on to all that the statement was for, the request and its answer, until the whole heap is
- * collected; and every small collection has to keep it: 5 to 15 ms instead of 1.
+ * Uses a callback, and a time limit of our own (stall-detector.ts). The promise and the `query_timeout` of pg both
+ * assign a function to the query, `query.callback = …`, and V8 allocates such functions in its old generation. There
+ * they retain everything of the statement, its request and its answer, until the whole heap is collected, and every
+ * small collection must keep it.
  *
- * Statements with parameters take the extended protocol, those without the simple one, in which several can be one text.
+ * Statements with parameters use the extended protocol. Others use the simple one, in which one text may contain
+ * several.
  */
 function ask(client: pg.PoolClient, { text, values, name }: pg.QueryConfig): Promise<unknown> {
   return new Promise((resolve, reject) => {
@@ -302,7 +314,10 @@ function ask(client: pg.PoolClient, { text, values, name }: pg.QueryConfig): Pro
   });
 }
 
-/** What is sent in one turn of the event loop leaves in one write: each would wake the backend by itself otherwise. */
+/**
+ * Sends the statements of one turn of the event loop in one write, because each write would wake the backend
+ * separately.
+ */
 function writeTogether(client: pg.PoolClient): void {
   const { stream } = client.connection;
   if (stream.writableCorked > 0) return;

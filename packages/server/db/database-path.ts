@@ -1,24 +1,24 @@
 /**
- * What is between this process and Postgres, and whether svc can work with it. A connection pooler (PgBouncer, RDS Proxy, …) gives
- * a client another backend than the one it names in its greeting, by which it is known.
+ * Finds what is between this process and Postgres, and whether svc can work with it. A connection pooler (PgBouncer,
+ * RDS Proxy, …) gives a client a different backend than the one it announces, which reveals it.
  *
  *   no pooler                     fine
  *   pooler in session mode        fine, when it accepts our settings; otherwise like the next
- *   pooler in transaction mode    only with `database.direct_url`, for what needs a session: LISTEN, and changes of the schema
+ *   pooler in transaction mode    only with `database.direct_url`, for sessions: LISTEN, and changes of the schema
  *   pooler in statement mode      never: there are no transactions
  */
 import pg from 'pg';
 import { backendOf } from './watch-connection.ts';
 
-/** Of the configuration. */
+/** The part of the configuration that it needs. */
 export type DatabasePath = {
   database: { url: string; directUrl: string; statementTimeout: number; idleInTransactionTimeout: number };
 };
 
-/** The message is for the operator: which key, what is wrong, what to do. */
+/** A message for the operator: which key, what is wrong, what to do. */
 export class DatabasePathError extends Error {}
 
-/** Where sessions are held: the address of Postgres itself, as far as the operator has named one. */
+/** Returns the address for sessions: that of Postgres itself, if the operator has set one. */
 export const sessionUrl = ({ database }: DatabasePath): string => database.directUrl || database.url;
 
 const TIMEOUT_MS = 5_000;
@@ -27,7 +27,10 @@ const LOOKS = 3;
 const SET_DIRECT_URL =
   'set SVC_DATABASE_DIRECT_URL to the address of Postgres itself, for the few sessions that svc needs (docs/operations.md)';
 
-/** Postgres knows all that we ask for; PgBouncer refuses what it does not track, unless it is told to ignore it. */
+/**
+ * Returns the setting that was refused. Postgres knows all of our settings, but PgBouncer refuses those that it does
+ * not track, unless it is configured to ignore them.
+ */
 export function refusedSetting(error: unknown): string | undefined {
   const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const [, name] =
@@ -40,7 +43,7 @@ export const settingRefused = (key: string, name: string): DatabasePathError =>
     `${key} leads to a connection pooler that refuses the setting ${name}: ${key === 'database.url' ? SET_DIRECT_URL : 'set it to the address of Postgres itself'}`,
   );
 
-/** Throws a `DatabasePathError`, or what the driver throws when nothing answers. */
+/** Throws a `DatabasePathError`, or the driver's error when nothing answers. */
 export async function checkDatabasePath({ database }: DatabasePath): Promise<void> {
   const { url, directUrl } = database;
   const settings = sessionSettings(database);
@@ -92,7 +95,7 @@ async function withClient<T>(url: string, settings: Settings, work: (client: pg.
     application_name: 'svc check',
     ...settings,
   });
-  client.on('error', () => {}); // surfaces through the call that was waiting
+  client.on('error', () => {}); // the pending call reports it
   try {
     await client.connect();
     return await work(client);
@@ -120,7 +123,10 @@ async function refuseStatementMode(client: pg.Client): Promise<void> {
   }
 }
 
-/** Whether two clients are given the same backend by turns: while one of them is in a transaction, the other's may change. */
+/**
+ * True when two clients get the same backend alternately: while one is in a transaction, the other's backend may
+ * change.
+ */
 async function shareBackends(one: pg.Client, other: pg.Client): Promise<boolean> {
   for (let look = 0; look < LOOKS; look += 1) {
     const before = await backend(one);
@@ -133,7 +139,7 @@ async function shareBackends(one: pg.Client, other: pg.Client): Promise<boolean>
   return false;
 }
 
-/** The cluster too, where we may know it: names repeat. */
+/** Includes the id of the cluster if we may read it, because database names repeat. */
 async function whichDatabase(client: pg.Client): Promise<string> {
   const { rows } = await client.query<{ name: string }>('select current_database() as name');
   const cluster = await client

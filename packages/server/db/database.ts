@@ -1,6 +1,6 @@
 /**
- * The way to Postgres. Code that serves a user takes `db.tenant(id)` and can touch that tenant's rows only; code that
- * serves all tenants (login, scheduler, heartbeats) takes `db.shared`, and says so by using it.
+ * Access to Postgres. Code that serves a user takes `db.tenant(id)` and can reach only rows of that tenant. Code that
+ * serves all tenants (login, scheduler, heartbeats) takes `db.shared`, which makes this visible.
  */
 import { Kysely, PostgresDialect } from 'kysely';
 import { DatabaseUnavailableError } from './outage.ts';
@@ -17,24 +17,26 @@ export type SharedDb = Kysely<AllTables>;
 export type Database = {
   tenant(tenantId: string): TenantDb;
   readonly shared: SharedDb;
-  /** A round trip in bounded time: what readiness is made of. Throws when the database is away, or its disk is full. */
+  /**
+   * Makes a round trip in bounded time, for readiness. Rejects when the database is unreachable or its disk is full.
+   */
   ping(): Promise<void>;
-  /** Whether the other end of a connection is Postgres itself, and no pooler. */
+  /** True when the other end of a connection is Postgres itself and not a pooler. */
   leadsToPostgres(): Promise<boolean>;
   poolUsage(): { idle: number; busy: number; waiting: number };
-  /** Ends in bounded time, also when the database does not answer. */
+  /** Ends in bounded time, even when the database does not answer. */
   close(): Promise<void>;
 };
 
 export type DatabaseOptions = {
   url: string;
-  /** Of Postgres itself, when `url` leads through a pooler in transaction mode. */
+  /** The address of Postgres itself, when `url` leads to a pooler in transaction mode. */
   directUrl?: string | undefined;
   maxOpenConns: number;
   maxIdleConns: number;
-  /** Non-positive: no limit. */
+  /** Not positive: no limit. */
   statementTimeoutMs: number;
-  /** Non-positive: no limit. */
+  /** Not positive: no limit. */
   idleInTransactionTimeoutMs: number;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: (error: Error) => void;
@@ -42,7 +44,7 @@ export type DatabaseOptions = {
   disk?: DiskWatch;
 };
 
-/** A probe that takes longer than this has its answer: not ready. */
+/** A probe that takes longer means "not ready". */
 const PING_TIMEOUT_MS = 2_000;
 
 export function openDatabase(options: DatabaseOptions): Database {
@@ -69,14 +71,14 @@ export function openDatabase(options: DatabaseOptions): Database {
     poolUsage: () => pool.usage(),
     async close() {
       await shared.destroy();
-      await pool.end(); // Kysely forgets a pool it never used
+      await pool.end(); // Kysely does not close a pool that it never used
     },
   };
 }
 
 /**
- * The same for a transaction that began before the tenant was known, as a login does. The plugin is what makes the type true:
- * it adds the tenant to every query, and refuses tables that belong to none.
+ * Scopes a transaction that began before the tenant was known, such as a login. The plugin makes the type true: it adds
+ * the tenant to every query, and refuses tables without one.
  */
 export const scopedToTenant = (db: SharedDb, tenantId: string): TenantDb =>
   db.withPlugin(tenantScope(tenantId)) as unknown as TenantDb;
@@ -97,7 +99,7 @@ async function onConnection(pool: Pool, statements: readonly string[]): Promise<
   }
 }
 
-/** Leaves the round trip to its own, longer limits and only stops waiting for it. */
+/** Leaves the round trip to its own, longer limits, and only stops waiting for it. */
 async function withinPingTimeout(trip: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
@@ -106,7 +108,7 @@ async function withinPingTimeout(trip: Promise<void>): Promise<void> {
     }, PING_TIMEOUT_MS);
   });
   try {
-    await Promise.race([trip, late]); // the race also takes care of a rejection that comes too late to matter
+    await Promise.race([trip, late]); // the race also handles a late rejection
   } finally {
     clearTimeout(timer);
   }

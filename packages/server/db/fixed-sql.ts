@@ -1,6 +1,7 @@
 /**
- * SQL whose text is the same each time: only its parameters differ, so the text is put together once, not at every execution.
- * For the statements on the road between two tasks, where Kysely's `sql` cost the control plane 0.8 ms for each task.
+ * SQL whose text is always the same: only its parameters differ, so the text is built once instead of at every
+ * execution. For the statements on the path between two tasks, where Kysely's `sql` cost the control plane 0.8 ms per
+ * task (`npm run bench -- floor`).
  */
 import { CompiledQuery } from 'kysely';
 import type { Kysely, QueryResult } from 'kysely';
@@ -9,13 +10,13 @@ export class FixedSql<Row> {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
 
-  /** `strings` stand around the values: one more than there are. */
+  /** `strings` surround the values, so there is one more of them. */
   constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings;
     this.values = values;
   }
 
-  /** Sent at once. It is not scoped to a tenant: the text names tenant_id itself. */
+  /** Sends the statement before its first await. It is not scoped to a tenant, so the text must name tenant_id. */
   execute<Tables>(db: Kysely<Tables>): Promise<QueryResult<Row>> {
     return db.executeQuery<Row>(CompiledQuery.raw(textOf(this), parametersOf(this)));
   }
@@ -23,7 +24,10 @@ export class FixedSql<Row> {
 
 const texts = new WeakMap<readonly string[], string>();
 
-/** A template has its strings for life, so they are its name; which parts are fixed SQL themselves must not change, either. */
+/**
+ * A template keeps its `strings` array for life, so the array is the cache key. The parts that are fixed SQL must not
+ * change either.
+ */
 function textOf(statement: FixedSql<unknown>): string {
   const known = texts.get(statement.strings);
   if (known !== undefined) return known;
@@ -46,9 +50,9 @@ function parametersOf({ values }: FixedSql<unknown>, into: unknown[] = []): unkn
   return into;
 }
 
-/** A tag like Kysely's `sql`: values are parameters, but for those that are fixed SQL themselves. */
+/** A tag like Kysely's `sql`. Values become parameters, except for those that are fixed SQL. */
 export const fixedSql = <Row>(strings: TemplateStringsArray, ...values: unknown[]): FixedSql<Row> =>
   new FixedSql(strings, values);
 
-/** SQL without values that was put together beforehand: a list of columns, say. For use within a `fixedSql`. */
+/** SQL without values that was built before, such as a list of columns. For use within a `fixedSql`. */
 export const fixedText = (sql: string): FixedSql<never> => new FixedSql([sql], []);

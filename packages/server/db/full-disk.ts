@@ -1,10 +1,10 @@
 /**
- * Whether Postgres can still write. It answers reads as before when its disk is full, so a round trip alone would call a
- * process ready whose every write fails.
+ * Knows whether Postgres can write. With a full disk Postgres still answers reads, so a round trip alone would call a
+ * process ready whose writes all fail.
  *
- *   fine ──a statement fails for the disk──▶ failing ──a probe writes to the same disk──▶ fine
+ *   fine ──a statement fails because of the disk──▶ failing ──a probe writes to the same disk──▶ fine
  *
- * A healthy database costs nothing: only after a failure does each ping write, until one succeeds.
+ * A healthy database has no extra cost: only after a failure does each ping write, until one succeeds.
  */
 import type { DatabaseUnavailableError } from './outage.ts';
 
@@ -25,11 +25,11 @@ export const WRITE_PROBE = [
 export type DiskWatch = {
   /** Reports a failure that means an outage. Callers report each one. */
   failed(error: Error): void;
-  /** Throws when a statement has failed for the disk, and `write` still does. */
+  /** Rejects when a statement has failed because of the disk, and `write` still does. */
   check(write: () => Promise<void>): Promise<void>;
 };
 
-/** One for all pools of a database: a probe over one of them asks for what others have met. */
+/** One for all pools of a database: a probe over one pool checks the failures of the others. */
 export function createDiskWatch(): DiskWatch {
   let isFailing = false;
   return {
@@ -41,7 +41,7 @@ export function createDiskWatch(): DiskWatch {
       try {
         await write();
       } catch (error) {
-        // Another reason says nothing about the disk: `temp_file_limit` refuses the file of the probe, for instance.
+        // Another reason says nothing about the disk, such as a `temp_file_limit` that refuses the file of the probe.
         if (isDiskFailure(causeOf(error))) throw error;
       }
       isFailing = false;

@@ -1,8 +1,9 @@
 /**
- * Keyset paging: a page begins after the last row of the one before, wherever that row stands now, not at a number of rows.
- * Rows that are added or removed meanwhile neither repeat nor hide others, and the last page costs what the first does.
+ * Keyset paging: a page begins after the last row of the previous one, wherever that row is now, and not at a row
+ * number. Rows that are added or removed in the meantime cause neither repetitions nor gaps. The last page costs as
+ * much as the first.
  *
- * A cursor is the values of the sort keys in one row; the last key must be unique. Nulls come last in both directions.
+ * A cursor is the values of the sort keys in one row. The last key must be unique. Nulls come last in both directions.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -11,7 +12,7 @@ export type Direction = 'asc' | 'desc';
 export type CursorValue = string | number | null;
 
 export type SortKey = {
-  /** As the query calls it: a column with its table, or an expression over some. */
+  /** The expression as the query writes it: a column with its table, or an expression. */
   readonly expression: RawBuilder<unknown>;
   readonly type: 'timestamptz' | 'text' | 'float8' | 'bigint';
   readonly nullable: boolean;
@@ -21,12 +22,14 @@ export type SortKey = {
 /** Where a page begins: after that row, or (`backward`) so that it ends before it. */
 export type Cursor = { readonly values: readonly CursorValue[]; readonly backward: boolean };
 
-/** `order by` of a page. A page that ends before a cursor is read from its end: turn its rows round afterwards. */
+/**
+ * Returns the `order by` of a page. A page that ends before a cursor is read backwards: reverse its rows afterwards.
+ */
 export const orderOf = (keys: readonly SortKey[], backward = false): RawBuilder<unknown> =>
   sql.join(
     keys.map(({ expression, nullable, direction }) => {
       const order = sql.raw((direction === 'asc') === backward ? 'desc' : 'asc');
-      // Only where there can be nulls: an index is in this order by itself for columns that have none.
+      // Only for nullable columns: an index has this order by default for columns without nulls.
       return nullable
         ? sql`${expression} ${order} nulls ${sql.raw(backward ? 'first' : 'last')}`
         : sql`${expression} ${order}`;
@@ -38,13 +41,13 @@ export function beyond(keys: readonly SortKey[], cursor: Cursor): RawBuilder<boo
   const { values, backward } = cursor;
   const [first] = keys;
   const bound = first && !first.nullable ? boundOf(first, values[0] ?? null, backward) : sql`true`;
-  // The bound says nothing new, but it is what an index on the first key can start from; an `or` is not.
+  // The bound adds no information, but an index on the first key can start from it. It cannot start from an `or`.
   return sql<boolean>`(${bound} and ${asRow(keys, cursor) ?? asAlternatives(keys, cursor)})`;
 }
 
 /**
- * Keys of one direction that have no nulls compare as a row does, and an index on several of them starts right at the cursor:
- * among a million rows that are alike in the first key, all before it would have to be read otherwise.
+ * Keys of one direction without nulls are compared as a row, so an index on several of them starts exactly at the
+ * cursor. Otherwise all rows that are equal in the first key would have to be read.
  */
 function asRow(keys: readonly SortKey[], { values, backward }: Cursor): RawBuilder<unknown> | undefined {
   const direction = keys[0]?.direction;
@@ -72,7 +75,7 @@ const cast = ({ type }: SortKey, value: CursorValue): RawBuilder<unknown> => sql
 const equalTo = (key: SortKey, value: CursorValue): RawBuilder<unknown> =>
   value === null ? sql`${key.expression} is null` : sql`${key.expression} = ${cast(key, value)}`;
 
-/** Undefined: nothing is. */
+/** Returns undefined when no row is further. */
 function furtherThan(key: SortKey, value: CursorValue, backward: boolean): RawBuilder<unknown> | undefined {
   if (value === null) return backward ? sql`${key.expression} is not null` : undefined;
   const operator = sql.raw((key.direction === 'asc') === backward ? '<' : '>');

@@ -1,9 +1,11 @@
-/** A connection of its own that listens to channels of Postgres, for as long as it takes: when it is lost, another is made. */
+/**
+ * A dedicated connection that listens to Postgres channels until it is stopped. When it is lost, another one is opened.
+ */
 import pg from 'pg';
 import { KEEP_ALIVE, cutConnection } from './watch-connection.ts';
 
 const RECONNECT_MS = 1_000;
-/** A connection that only listens would never notice that it was lost on the way: it asks for a sign of life so often. */
+/** A connection that only listens would not notice that it is lost, so it runs a query this often. */
 const CHECK_EVERY_MS = 10_000;
 const ANSWER_WITHIN_MS = 5_000;
 const GOODBYE_MS = 2_000;
@@ -14,7 +16,7 @@ export function listenTo(options: {
   url: string;
   channels: readonly string[];
   onNotification: (payload: string, channel: string) => void;
-  /** What was sent before is lost: also after every reconnect. */
+  /** Called after every connect, because notifications from before are lost. */
   onListening: () => void;
   checkEveryMs?: number;
   answerWithinMs?: number;
@@ -38,7 +40,7 @@ export function listenTo(options: {
       if (client !== connection || isStopped) return;
       client = undefined;
       clearTimeout(check);
-      cutConnection(connection, 'listens no more'); // what does not answer does not say goodbye either
+      cutConnection(connection, 'listens no more'); // a connection that does not answer does not say goodbye either
       reconnect = setTimeout(connect, RECONNECT_MS);
     };
     const checkAgain = (): void => {
@@ -68,7 +70,7 @@ export function listenTo(options: {
   };
 }
 
-/** With a goodbye, which may never be acknowledged. */
+/** Ends the connection with a goodbye, which may never be acknowledged. */
 async function endInTime(client: pg.Client): Promise<void> {
   const cut = setTimeout(() => cutConnection(client, 'Connection terminated: shutting down'), GOODBYE_MS);
   await client.end().catch(() => {});

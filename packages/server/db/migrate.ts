@@ -1,6 +1,6 @@
 /**
- * Brings the schema up to date. Several processes may boot at once: Kysely's migrator takes an advisory lock in the
- * transaction that migrates, so one does the work and the others find it done.
+ * Brings the schema up to date. Several processes may boot at the same time: Kysely's migrator takes an advisory lock
+ * in the transaction that migrates, so one does the work and the others find it done.
  */
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { Migrator } from 'kysely/migration';
@@ -47,7 +47,7 @@ import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
 import { openPool } from './connection-pool.ts';
 
-/** Names are the order, and stay for ever: a landed migration is never edited, the next one is added. */
+/** The names define the order and never change: a landed migration is never edited, the next one is added. */
 const MIGRATIONS = {
   '0001-identity-and-secrets': identityAndSecrets,
   '0002-dags-and-versions': dagsAndVersions,
@@ -90,7 +90,7 @@ const MIGRATIONS = {
 };
 
 export class SchemaTooNewError extends Error {}
-/** In words for the operator: this identity must not do it. */
+/** A message for the operator: this database user must not migrate. */
 export class MigrationRefusedError extends Error {}
 
 const tooNew = (names: string): SchemaTooNewError =>
@@ -99,8 +99,8 @@ const tooNew = (names: string): SchemaTooNewError =>
   );
 
 /**
- * What this version wants and the schema does not have yet; empty when it is up to date. For a process that does not migrate:
- * it waits until somebody has. A schema of a newer version is refused.
+ * Returns the migrations that the schema lacks for this version; empty when it is up to date. For a process that does
+ * not migrate, and waits until another one has. Refuses the schema of a newer version.
  */
 export async function missingMigrations(db: Database): Promise<string[]> {
   const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db.shared).catch((error) => {
@@ -114,8 +114,8 @@ export async function missingMigrations(db: Database): Promise<string[]> {
 }
 
 export async function migrate(url: string): Promise<{ applied: string[] }> {
-  // A pool of its own: no statement timeout, because waiting for another process's migration is not a fault. A database
-  // that stops answering meanwhile is noticed by the pool all the same.
+  // It uses a separate pool without a statement timeout, because waiting for another process's migration is not a
+  // fault. The pool still detects a database that stops answering.
   const pool = openPool({
     url,
     maxOpen: 2,
@@ -139,7 +139,8 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     }
     if (error) throw error;
     const applied = (results ?? []).map((result) => result.migrationName);
-    // Nobody was given what is new. In a transaction of its own: without it, who was restricted is refused, and no more.
+    // New tables start without privileges. In a separate transaction: if it fails, restricted users are refused, but
+    // nothing else is lost.
     if (applied.length > 0) await grantAgain(db);
     return { applied };
   } finally {

@@ -1,13 +1,16 @@
 /**
- * Tells "the database is not there right now" from every other database error: the first is answered 503 and worth a
- * retry. The pool recognises it by what the driver and Postgres say and throws `DatabaseUnavailableError`; everybody else
- * asks `isOutage`, so that a refused connection to some other service is never taken for a missing database.
+ * Separates "the database is unreachable" from every other database error: it is answered with 503 and worth a retry.
+ * The pool recognises it by the errors of the driver and of Postgres, and throws `DatabaseUnavailableError`. All other
+ * code calls `isOutage`, so that a refused connection to some other service never counts as an outage of the database.
  */
 
 export class DatabaseUnavailableError extends Error {
   /** False when waiting will not help: a wrong password, a database that does not exist. */
   readonly transient: boolean;
-  /** For whoever asked: what is wrong, and what to do. Without names of hosts and files, which are for the operator's log. */
+  /**
+   * For the caller: what is wrong, and what to do. Without names of hosts and files, which only the operator's log may
+   * contain.
+   */
   readonly advice: string;
 
   constructor(cause: Error, transient: boolean) {
@@ -19,7 +22,7 @@ export class DatabaseUnavailableError extends Error {
 
 const NOT_REACHABLE = 'the database is not reachable right now: try again shortly';
 
-/** By what Postgres says: it is there, and cannot do what it is asked for. */
+/** By error code of Postgres: it is reachable, but cannot do what it was asked. */
 const ADVICE: Readonly<Record<string, string>> = {
   '53100': 'the disk of the database is full: nothing can be stored until somebody frees some space on it',
   '53200': 'the database is out of memory: try again shortly, or give its machine more',
@@ -34,7 +37,10 @@ function adviceFor(cause: Error): string {
   return NOT_REACHABLE;
 }
 
-/** The database is there; all connections that we may have to it are in use, and were for as long as anybody may wait for one. */
+/**
+ * The database is reachable, but all our connections to it were in use for the longest time that a caller may wait for
+ * one.
+ */
 export class DatabaseBusyError extends Error {
   constructor() {
     super('all connections to the database are in use');
@@ -64,10 +70,10 @@ const POSTGRES_ERRORS = new Set([
   '57P03', // starting up, shutting down, recovering
   '57P05', // idle session timeout
   '25P03', // idle-in-transaction timeout: Postgres has closed that session
-  '25006', // read-only: we still talk to what has become a standby, and must connect anew
+  '25006', // read-only: the server has become a standby, and we must reconnect
 ]);
 
-/** 08 is every connection exception; 53 is out of connections, disk or memory; 58 is an I/O error below Postgres. */
+/** 08: every connection exception. 53: out of connections, disk or memory. 58: an I/O error below Postgres. */
 const POSTGRES_CLASSES = /^(08|53|58)[0-9A-Z]{3}$/;
 
 // pg reports these as plain errors without a code.
@@ -81,14 +87,14 @@ const PG_MESSAGES = [
   'Cannot use a pool after calling end on the pool',
 ];
 
-/** Whether an error of the driver means that the database is away, rather than that it said no. */
+/** True when an error of the driver means that the database is unreachable, and not that it refused. */
 export function meansOutage(error: unknown): error is Error {
   if (!(error instanceof Error)) return false;
-  if (error.message.startsWith('unsupported startup parameter')) return false; // a pooler, which will say the same again
+  if (error.message.startsWith('unsupported startup parameter')) return false; // a pooler, which will refuse again
   if (error instanceof AggregateError && error.errors.some(meansOutage)) return true; // happy-eyeballs connects
   const code = 'code' in error ? String(error.code) : '';
   if (NODE_ERRORS.has(code) || POSTGRES_ERRORS.has(code) || POSTGRES_CLASSES.test(code)) return true;
-  // A Unix socket that is not there: the server behind it is not running.
+  // The Unix socket does not exist, so its server is not running.
   if (code === 'ENOENT' && 'syscall' in error && error.syscall === 'connect') return true;
   return PG_MESSAGES.some((message) => error.message.startsWith(message));
 }

@@ -1,16 +1,16 @@
 /**
- * A session that lasts for one transaction: behind a connection pooler in transaction mode (PgBouncer), the next one may be in
- * another backend, which other programs use as well.
+ * A session that lasts for one transaction. Behind a connection pooler in transaction mode (PgBouncer), the next
+ * transaction may have another backend, which other programs use as well.
  *
- *   - Settings are made in each transaction, and end with it. A statement on its own gets a transaction of its own: the three
- *     texts leave together, and cost no round trip more.
- *   - Nothing is prepared by name: another client may have prepared something else under that name in the backend we are given.
+ * - Settings are made in each transaction and end with it. A single statement gets its own transaction: the three texts
+ *   are sent together and cost no additional round trip.
+ * - No statement is prepared by name, because another client may have used the name in the same backend.
  */
 
 export type PooledSession = {
-  /** The text to send for one that begins a transaction; undefined for any other. */
+  /** Returns the text to send for a statement that begins a transaction. Undefined for any other statement. */
   beginning(sql: string): string | undefined;
-  /** What goes before a statement on its own. */
+  /** The text before a single statement. */
   readonly begin: string;
 };
 
@@ -28,7 +28,7 @@ export function createPooledSession(settings: {
       : []),
     ...session,
   ].map((text) => text.replace(/^set /, 'set local '));
-  // What a transaction sets for itself comes last, and wins.
+  // The transaction's own settings come last, so they win.
   const beginning = (sql: string): string | undefined => {
     const [, head, rest = ''] = /^((?:begin|start transaction)[^;]*)(;[^]*)?$/.exec(sql) ?? [];
     return head === undefined ? undefined : [head, ...local].join('; ') + rest;

@@ -1,31 +1,34 @@
 /**
- * Changes rows whose new content depends on the old one (a field left out of a request keeps its stored value), without
- * losing what somebody else writes at the same moment:
+ * Changes rows whose new content depends on the old one (a field that is absent in a request keeps its value), without
+ * losing simultaneous writes:
  *
  *   lock the rows that exist ──▶ overwrite them
- *   the others are inserted, unless somebody was faster ──▶ then they exist now: once more from the top
+ *   insert the others, unless another transaction has inserted them ──▶ then they exist now: repeat from the top
  *
- * To be called inside a transaction: the locks end with it.
+ * Call it inside a transaction: the locks end with it.
  */
 export type RowAccess<Row, Values> = {
-  /** The rows that exist, by key, locked until the transaction ends. */
+  /** Returns the existing rows by key, locked until the transaction ends. */
   lock(keys: readonly string[]): Promise<Map<string, Row>>;
-  /** Inserts what does not exist yet and returns that. */
+  /** Inserts rows that do not exist yet and returns those. */
   insert(rows: readonly Values[]): Promise<Map<string, Row>>;
   /** Only for rows that are locked. */
   overwrite(rows: readonly Values[]): Promise<Map<string, Row>>;
 };
 
-/** Postgres takes 65,535 parameters in a statement; a row has about a dozen. */
+/** Postgres accepts 65,535 parameters in a statement, and a row has about a dozen. */
 const ROWS_PER_STATEMENT = 500;
 
-/** Each further round means that a row was created, or created and deleted, in between. */
+/** Each further round means that another transaction created, or created and deleted, a row. */
 const MAX_ROUNDS = 20;
 
 export async function readModifyWrite<Row, Values>(input: {
   rows: RowAccess<Row, Values>;
   keys: readonly string[];
-  /** The new content, or undefined to leave the row as it is. May throw to give up. May be called again for the same key. */
+  /**
+   * Returns the new content, or undefined to leave the row unchanged. May throw to give up. May be called several times
+   * for a key.
+   */
   change(key: string, stored: Row | undefined): Values | undefined;
 }): Promise<Map<string, Row>> {
   const { rows, change } = input;

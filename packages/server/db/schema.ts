@@ -1,4 +1,4 @@
-/** The tables as TypeScript sees them, a file per group in tables/. The migrations are the truth; this mirrors them. */
+/** The types of the tables, one file per group in tables/. They mirror the migrations. */
 import type { Selectable } from 'kysely';
 import type {
   AssetAliasAssetsTable,
@@ -113,7 +113,7 @@ export type TenantTables = {
   worker_tokens: WorkerTokensTable;
 };
 
-/** Tables that exist before, or across, tenants. */
+/** Tables without a tenant, or across tenants. */
 export type SharedTables = {
   tenants: TenantsTable;
   login_failures: LoginFailuresTable;
@@ -128,12 +128,14 @@ export type SharedTables = {
 
 export type AllTables = TenantTables & SharedTables;
 
-/** A whole row of `dag_runs`, and one of `task_instances`, as they are read. */
+/** Whole rows of `dag_runs` and `task_instances`, as they are read. */
 export type RunRow = Selectable<TenantTables['dag_runs']>;
 export type InstanceRow = Selectable<TenantTables['task_instances']>;
 export type TriggerRow = Selectable<TenantTables['triggers']>;
 
-/** The names, for the tenant scope. Typed so that a table added above and forgotten here does not compile. */
+/**
+ * The table names for the tenant scope. Typed so that a table that is added above but missing here does not compile.
+ */
 const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   roles: true,
   users: true,

@@ -1,39 +1,44 @@
 /**
- * Notices a database that has stopped answering without closing anything: a paused machine, a dead network path. A slow
- * statement looks the same from its own connection, so this asks on another one (watch-connection.ts), and what it hears decides:
+ * Detects a database that has stopped answering without closing anything: a paused machine, a dead network path. A slow
+ * statement looks the same on its own connection, so this asks on another one (watch-connection.ts). The answer
+ * decides:
  *
- *   - No answer there either: every statement that waits is given up, and its request is told 503 after seconds instead of after
+ *   - No answer there either: every pending statement is given up. Its request gets 503 after seconds, instead of after
  *     the statement timeout.
- *   - The backend is at work: the statement may take the time the statement timeout gives it.
- *   - The backend waits for us as we wait for it, at two looks in a row: that connection is lost, and only that one.
+ *   - The backend is working: the statement may take as long as the statement timeout.
+ *   - The backend waits for this process while this process waits for it, at two checks in a row: only that connection
+ *     is lost.
  */
 import type pg from 'pg';
 import { backendOf, cutConnection } from './watch-connection.ts';
 import type { Watch } from './watch-connection.ts';
 
 export type StallDetector = {
-  /** Call when a statement is sent on this connection, and what it returns when the answer is there. */
+  /** Call it when a statement is sent on this connection, and call its result when the answer has arrived. */
   sent(client: pg.PoolClient): () => void;
-  /** Whether the database answers; waits for the answer while that is just being found out. */
+  /** Returns whether the database answers. Waits for a check that is under way. */
   stillAnswers(): Promise<boolean>;
   stop(): void;
 };
 
-/** Statements on their way, of which several may travel together, and since when nothing was heard. */
+/** The pending statements of a connection, and since when nothing was received. */
 type Waiting = { since: number; count: number; wasLostAt: number };
 
 export function createStallDetector(options: {
-  /** How long a statement may take before anybody wonders. */
+  /** How long a statement may take before a check. */
   suspectAfterMs: number;
-  /** How long one may take at all: Postgres should have cancelled it, so its connection is dead though others are not. */
+  /**
+   * How long a statement may take at all. Postgres should have cancelled it by then, so its connection is dead even if
+   * others are fine.
+   */
   deadAfterMs: number;
   watch: Watch;
-  /** Some connections are lost though the database answers: others may be as well, and nobody has used them yet. */
+  /** Called when some connections are lost although the database answers: unused ones may be lost as well. */
   onLost: () => void;
 }): StallDetector {
   const { suspectAfterMs, deadAfterMs, watch, onLost } = options;
   const sent = new Map<pg.PoolClient, Waiting>();
-  /** While it is being found out. */
+  /** The check that is under way. */
   let question: Promise<boolean> | undefined;
 
   const silentFor = (ms: number): pg.PoolClient[] => {
@@ -54,7 +59,7 @@ export function createStallDetector(options: {
     }
   }
 
-  /** Whether the database answers. Cuts what is lost though it does. */
+  /** Returns whether the database answers. Cuts connections that are lost even though it does. */
   async function ask(): Promise<boolean> {
     const suspects = new Map(silentFor(suspectAfterMs).map((client) => [client, sent.get(client)?.since]));
     const { answers, lost } = await watch.ask([...suspects.keys()].map(backendOf).filter((pid) => pid !== undefined));
@@ -63,7 +68,8 @@ export function createStallDetector(options: {
       const waiting = sent.get(client);
       const backend = backendOf(client);
       if (waiting === undefined || waiting.since !== since || backend === undefined || !lost.has(backend)) continue;
-      // Its answer may have been under way: what the watch asked overtakes nothing on a line that is merely slow, but the next look makes sure.
+      // Its answer may have been under way when the watch asked, on a connection that is only slow. The next check
+      // makes sure.
       if (waiting.wasLostAt === since) {
         cutConnection(client, 'Connection terminated: it was lost on the way');
         given.push(backend);
@@ -87,7 +93,7 @@ export function createStallDetector(options: {
       sent.set(client, waiting);
       return () => {
         waiting.count -= 1;
-        waiting.since = performance.now(); // an answer is a sign of life for those behind it
+        waiting.since = performance.now(); // an answer shows that the statements after it are alive too
         if (waiting.count === 0) sent.delete(client);
       };
     },

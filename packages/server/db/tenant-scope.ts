@@ -1,14 +1,14 @@
 /**
- * Makes it impossible to forget the tenant. A query builder obtained through `tenantScope` sees one tenant only:
+ * Makes it impossible to forget the tenant. A query builder from `tenantScope` sees one tenant only:
  *
  *   select / update / delete   every tenant table, also in joins and subqueries, gets `<table>.tenant_id = <tenant>`
  *   insert                     every row gets the tenant; naming another one is refused
  *   raw SQL                    must mention tenant_id itself, otherwise it is refused before it reaches the database
  *   tables without a tenant    are refused: they are for the code that serves all tenants
  *
- * The rewrite happens on Kysely's immutable query tree, so it costs a walk over that tree and
- * no round trip, and the condition is part of every query plan. Keys and references in the schema carry the tenant too, so even a
- * statement that slipped through could not join rows of two tenants.
+ * The rewrite happens on Kysely's immutable query tree. It costs a walk over that tree and no round trip, and the
+ * condition is part of every query plan. Keys and references in the schema contain the tenant too, so even a statement
+ * without the condition could not join rows of two tenants.
  */
 import {
   AliasNode,
@@ -51,7 +51,7 @@ export function tenantScope(tenantId: string): KyselyPlugin {
 
 class TenantTransformer extends OperationNodeTransformer {
   readonly #tenantId: string;
-  /** Names of common table expressions are not tables; what is inside them has been scoped already. */
+  /** Names of common table expressions are not tables. Their content has been scoped already. */
   readonly #commonTableNames = new Set<string>();
 
   constructor(tenantId: string) {
@@ -62,7 +62,7 @@ class TenantTransformer extends OperationNodeTransformer {
   protected override transformSelectQuery(node: SelectQueryNode, queryId?: QueryId): SelectQueryNode {
     this.#rememberCommonTables(node);
     const scoped = super.transformSelectQuery(node, queryId);
-    // A left-joined table is scoped in its ON clause; in WHERE the condition would turn it into an inner join.
+    // A left-joined table is scoped in its ON clause. In WHERE the condition would turn it into an inner join.
     const joins = scoped.joins?.map((join) => this.#scopeJoin(join));
     const where = this.#scopeWhere(scoped.where, scoped.from?.froms ?? []);
     return { ...scoped, ...(joins && { joins }), ...(where && { where }) };
@@ -116,7 +116,7 @@ class TenantTransformer extends OperationNodeTransformer {
 
   protected override transformRaw(node: RawNode, queryId?: QueryId): RawNode {
     const text = node.sqlFragments.join(' ');
-    // Fragments that read no table (expressions, order by) are covered by the query they stand in.
+    // The query around them covers fragments that read no table (expressions, order by).
     const tables = [...text.matchAll(/\b(?:from|join|into|update|table)\s+(?:only\s+)?"?(\w+)/gi)].map(
       (match) => match[1] ?? '',
     );
@@ -132,7 +132,7 @@ class TenantTransformer extends OperationNodeTransformer {
     }
   }
 
-  /** The tenant table a FROM item stands for, with the name the query calls it by; undefined for anything else. */
+  /** Returns the tenant table of a FROM item with its alias in the query. Undefined for anything else. */
   #tenantTableOf(item: OperationNode): { name: string; alias: string } | undefined {
     if (AliasNode.is(item)) {
       const inner = this.#tenantTableOf(item.node);

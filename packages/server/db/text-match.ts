@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
-/** A name filter of a list, already in the database's own pattern language: any one of the patterns must match. */
+/** A name filter of a list, converted to SQL patterns. Any one of the patterns must match. */
 export type TextMatch = { readonly operator: 'like' | 'ilike'; readonly patterns: readonly string[] };
 
-/** As a condition: `where(matches('key', filter))`. The patterns travel as one parameter, however many there are. */
+/** Returns a condition: `where(matches('key', filter))`. All patterns are one parameter. */
 export function matches(
   column: string | RawBuilder<string | null>,
   { operator, patterns }: TextMatch,

@@ -1,4 +1,4 @@
-/** The text of a value of a task, unless it is of a size that is kept elsewhere as well. */
+/** The text of an XCom, except for sizes that a cache also has. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 
@@ -6,8 +6,8 @@ import type { RawBuilder } from 'kysely';
 export type SizeRange = { min: number; max: number };
 
 /**
- * Of `xcoms`, by whatever name: no other table there has these columns. The length is known without reading the text, which
- * lies outside of the row. A row without a version is in no cache.
+ * An expression over `xcoms` under any alias, because no other table has these columns. The length is known without
+ * reading the text, which is stored outside the row. A row without a version is in no cache.
  */
 export const textUnless = (without: SizeRange | null): RawBuilder<string | null> =>
   without === null

@@ -1,7 +1,7 @@
 /**
- * Transactions whose statements need not wait for one another. Kysely's own send a statement when the one before is answered;
- * here it leaves at once, and Postgres does them in the order in which they were sent. What is not needed to know what to ask
- * next costs no round trip: on the path between two tasks three are left of eleven, each a few tenths of a millisecond.
+ * Transactions whose statements do not wait for one another. Kysely sends a statement after the answer to the previous
+ * one. Here it is sent at once, and Postgres executes the statements in the order in which they were sent. Only answers
+ * that decide the next statement cost a round trip: on the path between two tasks, three of eleven are left.
  */
 import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
 import type { DatabaseConnection } from 'kysely';
@@ -9,10 +9,10 @@ import type { SharedDb } from './database.ts';
 import type { AllTables } from './schema.ts';
 
 /**
- * For transactions whose statements reach their rows by keys, whatever the values: planned once per connection. Postgres by
- * itself plans them at every execution as soon as the tables have grown, because it takes the lists of keys for longer than
- * they are: 1.5 ms between two tasks. A plan that is kept must be good for any size of the tables, so it may go from key to
- * row only; one that was made while a table was small enough to be read whole took 20 ms when the next 1,000 tasks were there.
+ * For transactions whose statements reach their rows by keys, whatever the values: planned once per connection.
+ * Otherwise Postgres plans them at every execution as soon as the tables have grown, because it overestimates the lists
+ * of keys. A kept plan must be good for any size of the tables, so it may only go from key to row. A plan from a time
+ * when a table was small would read the whole table.
  */
 const BEGIN_WITH_KEPT_PLANS = [
   'begin',
@@ -20,36 +20,41 @@ const BEGIN_WITH_KEPT_PLANS = [
   ...['seqscan', 'hashjoin', 'mergejoin', 'material'].map((way) => `set local enable_${way} = off`),
 ].join('; ');
 
-/** Not before there are statistics: a plan made without them is no plan to keep. */
+/** Only after the tables have statistics, because a plan made without them must not be kept. */
 export const beginning = ({ keepsPlans = false }): string => (keepsPlans ? BEGIN_WITH_KEPT_PLANS : 'begin');
 
 /**
- * A transaction whose statements leave when they are executed, in that order, without waiting for the answers of those before
- * them. A reader finds the order of what is sent by reading the work from top to bottom:
+ * A transaction whose statements are sent when they are executed, in that order, without waiting for earlier answers.
+ * The code from top to bottom shows the order of the statements:
  *
- *   const dag = tx.send(lockDag(tx.db, dagId));      leaves with `begin`
- *   const allowed = tx.send(check(tx.db));           behind it, in the same round trip
+ *   const dag = tx.send(lockDag(tx.db, dagId));      sent with `begin`
+ *   const allowed = tx.send(check(tx.db));           sent after it, in the same round trip
  *   await tx.flush();                                both are answered, or one of them has thrown
  *   const [row] = await tx.commitWith(insert(tx.db)) the last statement and the commit, in one round trip
  */
 export type PipelinedTransaction = {
-  /** What is executed here leaves at once. */
+  /** Statements that are executed here are sent at once. */
   readonly db: SharedDb;
-  /** Takes note of statements that are on their way: `flush` and `commitWith` wait for them, and tell their failure. */
+  /** Registers statements that were sent: `flush` and `commitWith` wait for them, and report their failure. */
   send<T>(sent: Promise<T>): Promise<T>;
-  /** Answered: everything that was taken note of until this call, the beginning too. Throws the first failure. */
+  /**
+   * Resolves when everything that was registered before this call is answered, including the beginning. Rejects with
+   * the first failure.
+   */
   flush(): Promise<void>;
   /**
-   * Sends the commit behind the statements that are given, which must be on their way: all of it is one round trip, and when
-   * one of them fails nothing is committed. Nothing can be sent afterwards. Without it, the end of the work commits.
+   * Sends the commit after the given statements, which must have been sent: all of it is one round trip. When one of
+   * them fails, nothing is committed. No statement can be sent afterwards. Without this call, the end of the work
+   * commits.
    */
   commitWith<T extends readonly unknown[]>(...last: T): Promise<{ -readonly [I in keyof T]: Awaited<T[I]> }>;
 };
 
 /**
- * `beginning` (`begin`, and what else needs no parameters) leaves with the first statements of `work`. So what `work` sends
- * before its first answer must not write: should the beginning fail, it would stand alone. (The end of an attempt that was foreseen
- * does, and takes that risk: `begin` computes nothing, waits for nothing, and fails with its connection, like all behind it.)
+ * `beginning` (`begin`, and other statements without parameters) is sent with the first statements of `work`. The
+ * statements that `work` sends before its first answer must therefore not write: if the beginning failed, they would
+ * run outside a transaction. (The end of an attempt with prefetched rows does write, and takes that risk: `begin`
+ * computes nothing and waits for nothing. It fails only with its connection, like all statements after it.)
  */
 export async function inPipelinedTransaction<T>(
   db: SharedDb,
@@ -71,13 +76,13 @@ export async function inPipelinedTransaction<T>(
     const tx: PipelinedTransaction = {
       db: trx,
       send(sent) {
-        sent.catch(() => {}); // told by whoever waits for it
+        sent.catch(() => {}); // reported where it is awaited
         unanswered.push(sent);
         return sent;
       },
       flush() {
         const answers = Promise.all(unanswered).then(() => {});
-        answers.catch(() => {}); // may be waited for later, when more has been sent
+        answers.catch(() => {}); // may be awaited later, when more has been sent
         unanswered = [answers]; // and if it is not, the commit waits for it
         return answers;
       },
@@ -89,7 +94,7 @@ export async function inPipelinedTransaction<T>(
     };
     try {
       const begun = tx.send(execute(beginning));
-      begun.catch((error: unknown) => (gate.closed = error)); // looked at below
+      begun.catch((error: unknown) => (gate.closed = error)); // checked below
       const result = await work(tx);
       await begun;
       await tx.flush();
@@ -105,10 +110,10 @@ export async function inPipelinedTransaction<T>(
   });
 }
 
-/** Why no more statements are let through: the connection may be another's by now. */
+/** Why no more statements are accepted: the connection may have been lent again. */
 type Gate = { closed: unknown };
 
-/** Kysely lets one statement at a time onto a connection. This lets all. */
+/** Kysely allows one statement at a time on a connection. This allows several. */
 function overConnection(db: SharedDb, connection: DatabaseConnection, gate: Gate): SharedDb {
   const executor = db.getExecutor().withConnectionProvider({
     provideConnection: (consumer) =>
@@ -117,7 +122,7 @@ function overConnection(db: SharedDb, connection: DatabaseConnection, gate: Gate
   return new Kysely<AllTables>({ config: { dialect: DIALECT }, dialect: DIALECT, driver: DRIVER, executor });
 }
 
-/** For what a Kysely wants to have and, with an executor of its own, does not ask. */
+/** Kysely requires a dialect, but does not use it when it has an executor. */
 const DIALECT = new PostgresDialect({
   pool: () => Promise.reject(new Error('unreachable: this dialect opens no connections')),
 });

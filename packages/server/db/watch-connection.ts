@@ -1,28 +1,35 @@
 /**
- * Asks the database on a connection of its own, in bounded time: whether it answers at all, and what it knows of connections on
- * which nothing was heard for a while. A backend that is idle while we wait for it never got the statement, or its answer got
- * lost: the connection is half open, as after a change of routes, or when something between the two has forgotten it.
+ * Asks the database on a separate connection, in bounded time: whether it answers at all, and what it knows about
+ * silent connections. A backend that is idle while this process waits for it never got the statement, or its answer was
+ * lost. The connection is then half open, as after a change of routes, or when a device between the two has dropped its
+ * state.
  */
 import pg from 'pg';
 
 export type WatchAnswer = {
   answers: boolean;
-  /** Those of the backends that wait for us while we wait for them, or that are no more. */
+  /** Backends that wait for this process while it waits for them, or that no longer exist. */
   lost: ReadonlySet<number>;
 };
 
 export type Watch = {
   ask(backends: readonly number[]): Promise<WatchAnswer>;
-  /** Ends backends whose clients are gone: they hold their locks for as long as they do not know. Those that are at work stay. */
+  /**
+   * Ends backends whose clients are gone, because they keep their locks until they notice. Working backends are not
+   * ended.
+   */
   end(backends: readonly number[]): Promise<void>;
 };
 
-/** The kernel asks idle connections for a sign of life, ten times with a second between: the default is to begin after two hours. */
+/**
+ * Keepalive probes of the kernel on idle connections, ten times with a second between. By default they would start
+ * after two hours.
+ */
 export const KEEP_ALIVE = { keepAlive: true, keepAliveInitialDelayMillis: 10_000 } as const;
 
 const NONE: ReadonlySet<number> = new Set();
 
-/** Ours by name and user: a number can have passed to somebody else's backend. */
+/** Only our backends, by name and user: another program's backend may have the same number by now. */
 const WAITING =
   "pid = any($1::int[]) and state like 'idle%' and application_name = $2 and usename = current_user and datname = current_database()";
 
@@ -38,13 +45,14 @@ export function createWatch(options: { url: string; timeoutMs: number; applicati
           [backends, applicationName],
         );
         const [row] = rows;
-        // Behind a pooler the numbers are the pooler's own, and say nothing about backends.
+        // Behind a pooler the numbers are the pooler's own and say nothing about backends.
         if (!row || row.self !== backendOf(client)) return { answers: true, lost: NONE };
         const gone = backends.filter((backend) => !row.alive.includes(backend));
         return { answers: true, lost: new Set([...gone, ...row.waiting]) };
       });
     } catch (error) {
-      return { answers: error instanceof pg.DatabaseError, lost: NONE }; // a refusal is an answer too: only silence is not
+      // A refusal is an answer too; only silence is not.
+      return { answers: error instanceof pg.DatabaseError, lost: NONE };
     }
   }
 
@@ -52,13 +60,13 @@ export function createWatch(options: { url: string; timeoutMs: number; applicati
     ask,
     async end(backends) {
       const text = `select pg_terminate_backend(pid) from pg_stat_activity where ${WAITING}`;
-      // Without it they end with idle_in_transaction_timeout, or when Postgres notices by itself.
+      // Otherwise they end with idle_in_transaction_timeout, or when Postgres notices.
       await onNewConnection(options, (client) => client.query(text, [backends, applicationName])).catch(() => {});
     },
   };
 }
 
-/** What the server said when the connection was made; not in the types of pg. */
+/** The id that the server announced at connection time. The types of pg lack it. */
 export const backendOf = (client: pg.Client): number | undefined =>
   (client as { processID?: number | null }).processID ?? undefined;
 
@@ -72,12 +80,12 @@ async function onNewConnection<T>(
     query_timeout: timeoutMs,
     application_name: 'svc watch',
   });
-  client.on('error', () => {}); // surfaces through the call that was waiting
+  client.on('error', () => {}); // the pending call reports it
   try {
     await client.connect();
     return await work(client);
   } finally {
-    // Not awaited and not polite: the goodbye of a database that is away would be awaited for ever.
+    // Neither awaited nor polite: an unreachable database would never acknowledge a goodbye.
     cutConnection(client, 'the watch has its answer');
   }
 }

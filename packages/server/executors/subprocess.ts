@@ -1,7 +1,7 @@
 /**
  * Runs attempts on this machine: one `svc-agent work` process, which gets its orders over the agent RPC.
  *
- *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process lives, and reconnects)
+ *   stopped ──start──▶ starting ──it connects──▶ connected ──stream breaks──▶ starting (the process reconnects)
  *                          ▲                         │
  *                          └──── pause, growing ◀────┴── the process ends: its attempts are reported lost at once
  *

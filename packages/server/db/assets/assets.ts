@@ -1,4 +1,4 @@
-/** Assets and their aliases as people see them: with who uses them and when they last changed. */
+/** Assets and their aliases for the API, with their users and the moment of their last change. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -32,13 +32,13 @@ export type AssetQuery = {
   uris: readonly TextMatch[];
   /** Used in any way by one of these. */
   dagIds?: readonly string[];
-  /** Only those that a DAG of today uses, itself or through an alias. */
+  /** Only assets that a current DAG uses, directly or through an alias. */
   onlyActive: boolean;
 };
 
 const COLUMNS = ['id', 'name', 'uri', 'group_name', 'extra', 'created_at', 'updated_at'] as const;
 
-/** References reach an asset by its id, its name or its URI. */
+/** References name an asset by its id, its name or its URI. */
 const refersTo = sql<boolean>`r.tenant_id = assets.tenant_id and (
   (r.target = 'asset' and r.target_id = assets.id) or (r.target = 'name' and r.target_text = assets.name)
   or (r.target = 'uri' and r.target_text = assets.uri))`;
@@ -86,7 +86,7 @@ export async function findAsset(db: TenantDb, id: number): Promise<AssetRow | un
 
 type PlainAsset = Omit<AssetRow, 'users' | 'aliases' | 'lastEvent'>;
 
-/** Everything about the assets of one page in three queries. */
+/** Reads everything about the assets of one page in three queries. */
 async function withSurroundings(db: TenantDb, rows: readonly PlainAsset[]): Promise<AssetRow[]> {
   if (rows.length === 0) return [];
   const ids = rows.map((row) => row.id);
@@ -106,7 +106,7 @@ async function withSurroundings(db: TenantDb, rows: readonly PlainAsset[]): Prom
       .where('x.asset_id', 'in', ids)
       .orderBy('a.name')
       .execute(),
-    // Plan: per asset the first entry of asset_events_of_asset, however many events it has had.
+    // Query plan: the first entry of asset_events_of_asset per asset, however many events it has.
     db
       .selectFrom('assets')
       .innerJoinLateral(
@@ -136,7 +136,7 @@ async function withSurroundings(db: TenantDb, rows: readonly PlainAsset[]): Prom
   }));
 }
 
-/** DAGs of today with a task that writes the asset. */
+/** Returns current DAGs with a task that writes the asset. */
 export async function findProducers(db: TenantDb, assetId: number): Promise<string[]> {
   const rows = await db
     .selectFrom('assets')
@@ -174,10 +174,10 @@ export async function listAliases(db: TenantDb, query: AliasQuery): Promise<{ al
 export const findAlias = (db: TenantDb, id: number): Promise<AliasRow | undefined> =>
   db.selectFrom('asset_aliases').select(['id', 'name', 'group_name']).where('id', '=', id).executeTakeFirst();
 
-/** Ids of assets by what DAG files call them. */
+/** Ids of assets by their names in DAG files. */
 export type AssetIds = { get(asset: { name: string; uri: string }): number | undefined };
 
-/** Plan: the unique index on tenant, name and uri. */
+/** Query plan: the unique index on tenant, name and uri. */
 export async function findAssetIds(db: TenantDb, assets: readonly { name: string; uri: string }[]): Promise<AssetIds> {
   const names = [...new Set(assets.map(({ name }) => name))];
   const rows =

@@ -1,4 +1,4 @@
-/** Asset events as people read them, and the events that wait for a DAG. */
+/** Asset events for the API, and the events that wait for a DAG. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -11,7 +11,7 @@ export type CausedRun = {
   dag_id: string;
   state: string;
   logical_date: Moment | null;
-  /** A run that has not started has none; then the moment it was queued. */
+  /** A run that has not started has the moment at which it was queued. */
   start_date: Moment;
   end_date: Moment | null;
   data_interval_start: Moment | null;
@@ -49,12 +49,12 @@ export type AssetEventQuery = {
   sourceMapIndex?: number;
   /** Patterns of the asset's name. */
   names?: readonly TextMatch[];
-  /** Exactly; what a task asks for that reads the events of its inlets. */
+  /** The exact name, for a task that reads the events of its inlets. */
   assetName?: string;
   assetUri?: string;
   alias?: string;
   range?: readonly { operator: '>=' | '>' | '<=' | '<'; moment: Moment }[];
-  /** Those that caused this run (`dag_runs.id`). */
+  /** The events that caused this run (`dag_runs.id`). */
   causeOf?: number;
 };
 
@@ -115,7 +115,7 @@ function matchingEvents(db: TenantDb, query: AssetEventQuery) {
   return matching;
 }
 
-/** Every event has its asset: where nothing is asked of that, nothing is joined (100,000 events: 12 instead of 34 ms). */
+/** Every event has an asset, so the count joins assets only for a condition on them. */
 async function countEvents(db: TenantDb, query: AssetEventQuery): Promise<number> {
   const { ofEvents, ofAssets } = conditionsOf(query);
   let events = db.selectFrom('asset_events as e').select((eb) => eb.fn.countAll<number>().as('total'));
@@ -153,10 +153,10 @@ async function causedRuns(db: TenantDb, eventIds: readonly number[]): Promise<Ma
   return Map.groupBy(rows, (row) => row.event_id);
 }
 
-/** The events that caused a run (`dag_runs.id`), oldest first. */
+/** Returns the events that caused a run (`dag_runs.id`), oldest first. */
 export async function listUpstreamAssetEvents(db: TenantDb, run: number): Promise<AssetEventRow[]> {
   const order = [{ column: 'id', direction: 'asc' }] as const;
-  // All of them: the endpoint that shows them has no pages.
+  // Reads all of them, because the endpoint has no pages.
   const { events } = await listAssetEvents(db, { limit: 100_000, offset: 0, order, causeOf: run });
   return events;
 }
@@ -164,7 +164,7 @@ export async function listUpstreamAssetEvents(db: TenantDb, run: number): Promis
 export type QueuedEventRow = { dag_id: string; asset_id: number; created_at: Moment; display_name: string };
 export type QueuedEventQuery = { dagId?: string; assetId?: number; before?: Moment };
 
-/** One row per DAG and asset, since the first of its events that wait. */
+/** Returns one row per DAG and asset, with the moment of the first waiting event. */
 export async function listQueuedEvents(db: TenantDb, query: QueuedEventQuery): Promise<QueuedEventRow[]> {
   let queued = db
     .selectFrom('asset_queue as q')
@@ -180,7 +180,7 @@ export async function listQueuedEvents(db: TenantDb, query: QueuedEventQuery): P
   return queued.execute();
 }
 
-/** How many waited. */
+/** Returns how many were deleted. */
 export async function deleteQueuedEvents(db: TenantDb, query: QueuedEventQuery): Promise<number> {
   let queued = db.deleteFrom('asset_queue');
   if (query.dagId !== undefined) queued = queued.where('dag_id', '=', query.dagId);

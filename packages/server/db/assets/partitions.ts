@@ -4,7 +4,7 @@ import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** `id` is that of the first event, which a partition keeps when its run is created. */
+/** `id`: the id of the first event, which a partition keeps when its run is created. */
 export type PartitionRow = {
   id: number;
   dagId: string;
@@ -14,7 +14,7 @@ export type PartitionRow = {
   runId: string | null;
   state: string | null;
   timetable: TimetableSpec;
-  /** Of the assets that have events. */
+  /** The assets that have events. */
   assetIds: number[];
 };
 
@@ -53,7 +53,7 @@ export async function listPartitions(
   return rows;
 }
 
-/** Assets by id, for their names. */
+/** Reads assets by id, for their names. */
 export async function findAssetNames(
   db: TenantDb,
   ids: readonly number[],

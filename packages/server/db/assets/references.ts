@@ -1,4 +1,4 @@
-/** Which DAG waits for, writes and reads which assets, as its newest version says. */
+/** Which assets a DAG waits for, writes and reads, according to its newest version. */
 import { sql } from 'kysely';
 import type { Insertable } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -12,11 +12,11 @@ export type AssetReference = Required<
 
 export const assetKey = (asset: { name: string; uri: string }): string => JSON.stringify([asset.name, asset.uri]);
 
-/** Two registrations that name the same assets write them in the same order, or they could wait for each other. */
+/** Sorts assets, so that two registrations with the same assets write them in the same order and cannot deadlock. */
 const inOrder = <T extends { name: string }>(items: readonly T[], key: (item: T) => string): T[] =>
   [...new Map(items.map((item) => [key(item), item])).values()].toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
 
-/** Postgres takes 65,535 parameters in a statement. */
+/** Postgres accepts 65,535 parameters in a statement. */
 const ROWS_PER_STATEMENT = 1_000;
 
 const inChunks = <T>(items: readonly T[]): T[][] =>
@@ -24,7 +24,7 @@ const inChunks = <T>(items: readonly T[]): T[][] =>
     items.slice(index * ROWS_PER_STATEMENT, (index + 1) * ROWS_PER_STATEMENT),
   );
 
-/** Ids by `assetKey`. What the newest registration says about an asset is what is shown. */
+/** Returns ids by `assetKey`. The newest registration decides what is displayed for an asset. */
 export async function saveAssets(db: TenantDb, assets: readonly NewAsset[]): Promise<Map<string, number>> {
   const ids = new Map<string, number>();
   for (const chunk of inChunks(inOrder(assets, assetKey))) {
@@ -50,7 +50,7 @@ const saveChunk = (db: TenantDb, assets: readonly NewAsset[]) =>
     .returning(['id', 'name', 'uri'])
     .execute();
 
-/** Ids by name. */
+/** Returns ids by name. */
 export async function saveAliases(db: TenantDb, aliases: readonly NewAlias[]): Promise<Map<string, number>> {
   if (aliases.length === 0) return new Map();
   const rows = await db
@@ -67,7 +67,7 @@ export async function saveAliases(db: TenantDb, aliases: readonly NewAlias[]): P
 const referenceKey = (row: AssetReference): string =>
   JSON.stringify([row.role, row.task_id, row.target, row.target_id, row.target_text]);
 
-/** Those that stay keep their dates. The caller holds the DAG's registration lock. */
+/** Replaces the references of a DAG. Unchanged ones keep their dates. The caller holds the DAG's registration lock. */
 export async function replaceReferences(
   db: TenantDb,
   dagId: string,
@@ -99,7 +99,9 @@ export async function replaceReferences(
 
 export type AssetConflict = { name: string; uri: string; otherName: string; otherUri: string; otherDagId: string };
 
-/** One name with two URIs, or one URI with two names: events of the one do not reach who waits for the other. */
+/**
+ * Finds one name with two URIs, or one URI with two names. Events of the one do not reach DAGs that wait for the other.
+ */
 export async function findAssetConflicts(
   db: TenantDb,
   dagId: string,
@@ -127,7 +129,7 @@ export async function findAssetConflicts(
     .execute();
 }
 
-/** The condition may be another one now: what waits is judged anew. */
+/** The condition may have changed, so waiting events must be considered again. */
 export async function reconsiderQueue(db: TenantDb, dagId: string): Promise<void> {
   await db
     .updateTable('asset_queue')

@@ -1,11 +1,11 @@
-/** Asset events as a task sees them: of an asset or alias it names, or those that made its run start. */
+/** Asset events for tasks: those of an asset or alias that the task names, or those that caused its run. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
 
-/** By asset (name, URI or both), by alias, or those that made the run of the asking task start. */
+/** By asset (name, URI or both), by alias, or those that caused the run of the task. */
 export type TaskAssetEventQuery = {
   tenantId: string;
-  /** `dag_runs.id` of the asking task. */
+  /** `dag_runs.id` of the task that makes the request. */
   run: number;
   name?: string;
   uri?: string;
@@ -26,7 +26,7 @@ export type TaskAssetEvent = {
 
 type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
 
-/** A task that asks for more should ask the API. */
+/** A task that needs more should use the API. */
 const AT_MOST = 1_000;
 
 export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQuery): Promise<TaskAssetEvent[]> {

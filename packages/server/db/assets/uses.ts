@@ -1,4 +1,4 @@
-/** Which DAGs and tasks use which assets, as graphs and pages of a schedule show it. */
+/** Which DAGs and tasks use which assets, for graphs and for pages of a schedule. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -12,12 +12,13 @@ export type AssetUse = {
   name: string;
 };
 
-/** Ids have neither tabs nor line ends in them. */
+/** Ids contain neither tabs nor line ends. */
 type UsesOfAsset = Pick<AssetUse, 'kind' | 'id' | 'name'> & { lines: string };
 
 /**
- * Told apart by how a reference names its asset: joined by any of three ways at once, every asset is compared (0.7 s for 5,000 DAGs).
- * One text for each asset instead of a row for each use: to read 5,000 rows took half of the time of this process.
+ * Has one part per way in which a reference names its asset: a join on any of three ways at once would compare every
+ * asset. It returns one text per asset instead of a row per use, because reading 5,000 rows took half of the time of
+ * this process.
  */
 export async function listAssetUses(db: TenantDb, tenantId: string): Promise<AssetUse[]> {
   const { rows } = await sql<UsesOfAsset>`
@@ -53,9 +54,9 @@ export async function listAssetUses(db: TenantDb, tenantId: string): Promise<Ass
 }
 
 /**
- * A text that is another one when a DAG has another version, goes or comes back, or anything has changed of what it refers to. To
- * make it takes Postgres half of reading that, and this process nothing. References are written once and deleted: who made each
- * says enough. Sums, because rows come in any order.
+ * Returns a text that changes when a DAG gets another version, disappears or returns, or when something changes that it
+ * refers to. It is cheaper than reading all of that. References are written once and deleted, so their transaction ids
+ * suffice. It uses sums, because rows come in any order.
  */
 export async function stateOfReferences(db: TenantDb, tenantId: string): Promise<string> {
   const digest = (row: RawBuilder<unknown>, table: RawBuilder<unknown>): RawBuilder<unknown> =>
@@ -71,7 +72,7 @@ export async function stateOfReferences(db: TenantDb, tenantId: string): Promise
 /** `lastUpdate`: the newest event that waits for the DAG's next run. */
 export type ScheduleAsset = { id: number; name: string; uri: string; lastUpdate: string | null };
 
-/** The assets that the schedule of a DAG names. */
+/** Returns the assets that the schedule of a DAG names. */
 export async function listScheduleAssets(db: TenantDb, tenantId: string, dagId: string): Promise<ScheduleAsset[]> {
   const { rows } = await sql<ScheduleAsset>`
     select a.id, a.name, a.uri, max(q.created_at) as "lastUpdate" from asset_references r

@@ -1,4 +1,4 @@
-/** What the current versions of DAGs want watched. */
+/** The asset watchers of the current versions of DAGs. */
 import type { TenantDb } from '../database.ts';
 
 export type NewWatcher = {

@@ -1,6 +1,6 @@
 /**
- * Values of tasks, for running attempts. Writes are fenced: a statement that finds the attempt no longer the current, running
- * one writes nothing, and while it writes the instance's row cannot change hands.
+ * XComs for running attempts. Writes are fenced: a statement that finds the attempt no longer current and running
+ * writes nothing. While it writes, no other attempt can take the instance's row.
  */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -8,7 +8,7 @@ import { textUnless } from '../text-of-value.ts';
 import type { SizeRange } from '../text-of-value.ts';
 import type { AttemptKey } from './live-attempts.ts';
 
-/** `value` is JSON text, as the task encoded it; null: it was not to be read. */
+/** `value` is JSON text, as the task encoded it. Null: it was not requested. */
 export type XcomEntry = {
   tenant_id: string;
   task_id: string;
@@ -28,7 +28,7 @@ export type XcomsOfRun = {
   key: string;
 };
 
-/** `without`: texts of these sizes stay behind. */
+/** `without`: the query omits texts of these sizes. */
 export function readXcomsOfRun(
   db: TenantDb,
   { run, taskId, mapIndex, key }: XcomsOfRun,
@@ -46,20 +46,20 @@ export function readXcomsOfRun(
   return query.execute();
 }
 
-/** Raw SQL names the tenant itself. */
+/** Raw SQL must name the tenant itself. */
 type OfTenant<T> = T & { tenantId: string };
 
 export type PriorXcoms = {
   dagId: string;
   taskId: string;
-  /** Null: of every instance, in every run. Of one instance it is the newest value alone, as on Airflow. */
+  /** Null: of every instance, in every run. Of one instance only the newest value is read, as in Airflow. */
   mapIndex: number | null;
   key: string;
-  /** Runs up to this date count. */
+  /** Only runs up to this date count. */
   upTo: string;
 };
 
-/** Plan: xcoms_by_key from its newest run downwards, each looked up in dag_runs until one is early enough. */
+/** Query plan: xcoms_by_key from its newest run downwards, each looked up in dag_runs until one is early enough. */
 export async function readPriorXcoms(
   db: TenantDb,
   { tenantId, dagId, taskId, mapIndex, key, upTo }: OfTenant<PriorXcoms>,
@@ -76,7 +76,7 @@ export async function readPriorXcoms(
   return rows;
 }
 
-/** False: the attempt is over, and nothing was written. */
+/** Returns false when the attempt is over and nothing was written. */
 export async function writeXcomOfAttempt(
   db: TenantDb,
   attempt: OfTenant<AttemptKey>,
@@ -93,7 +93,9 @@ export async function writeXcomOfAttempt(
   return rows.length > 0;
 }
 
-/** Without a key: all of the instance. False: the attempt is over, and nothing was deleted. */
+/**
+ * Without a key, it deletes all values of the instance. Returns false when the attempt is over and nothing was deleted.
+ */
 export async function deleteXcomsOfAttempt(
   db: TenantDb,
   attempt: OfTenant<AttemptKey>,

@@ -1,4 +1,4 @@
-/** Attempts by where they run, for whoever sees a place go away that it has given no attempts to. */
+/** Attempts by host, for a process that sees a host disappear but did not assign its attempts. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 
@@ -13,7 +13,10 @@ type AttemptOnHost = {
   versionNumber: number;
 };
 
-/** Those that have started there and are not over. Plan: index task_instances_active, as many rows as there is work in flight. */
+/**
+ * Returns attempts that have started there and are not over. Query plan: index task_instances_active, as many rows as
+ * active attempts.
+ */
 export async function findAttemptsOn(db: Database, hostname: string): Promise<AttemptOnHost[]> {
   const { rows } = await sql<AttemptOnHost>`
     select t.tenant_id as "tenantId", t.run, t.task_id as "taskId", t.map_index as "mapIndex", t.try_number as "tryNumber",

@@ -1,16 +1,17 @@
 /**
- * Callbacks of runs, and of tasks that could not call their own, run by agents like attempts do: started, finished, idempotent.
+ * Callbacks of runs, and of tasks that could not call their own. Agents run them like attempts: started, finished,
+ * idempotent.
  *
  *   queued ──start──▶ running ──finish──▶ done | failed
  *
- * The id of the request is the attempt's id.
+ * The id of the request is the id of the attempt.
  */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 export type CallbackRequest = { id: string; which: string; reason: string };
 
-/** Undefined when it is over, or its run is gone. `run`: of its run, `dag_runs.id`. */
+/** Returns undefined when it is over, or its run was deleted. `run`: its run, `dag_runs.id`. */
 export async function startCallback(db: TenantDb, { attemptId, run }: { attemptId: string; run: number }) {
   const callback: CallbackRequest | undefined = await db
     .updateTable('callback_requests')
@@ -24,7 +25,7 @@ export async function startCallback(db: TenantDb, { attemptId, run }: { attemptI
   return row && { run: row, callback };
 }
 
-/** A question about a timetable; undefined when it is over, or the id is a callback's. */
+/** Starts a question about a timetable. Returns undefined when it is over, or the id belongs to a callback. */
 export async function startQuestion(db: TenantDb, attemptId: string): Promise<unknown> {
   const row = await db
     .updateTable('callback_requests')
@@ -37,7 +38,7 @@ export async function startQuestion(db: TenantDb, attemptId: string): Promise<un
   return row?.question;
 }
 
-/** False when it was over already. */
+/** Returns false when it was over already. */
 export async function finishCallback(db: TenantDb, attemptId: string, state: 'done' | 'failed'): Promise<boolean> {
   const result = await db
     .updateTable('callback_requests')

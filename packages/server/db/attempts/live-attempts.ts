@@ -1,4 +1,6 @@
-/** The rows by which an attempt is known: its task instance, or the request of a callback, which has the attempt's id. */
+/**
+ * The rows that identify an attempt: its task instance, or the request of a callback, which has the id of the attempt.
+ */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
@@ -18,24 +20,24 @@ const selectInstance = (db: TenantDb, { run, taskId, mapIndex, attemptId }: Atte
     .where('map_index', '=', mapIndex)
     .where('attempt_id', '=', attemptId);
 
-/** Whether it is the current attempt of its task instance, and running. */
+/** True when it is the current attempt of its task instance, and running. */
 export async function isTaskRunning(db: TenantDb, key: AttemptKey): Promise<boolean> {
   const row = await selectInstance(db, key).select('state').executeTakeFirst();
   return row?.state === 'running';
 }
 
-/** Whether it is the current attempt of its task instance: running, or about to. */
+/** True when it is the current attempt of its task instance: running, or about to run. */
 export async function isTaskCurrent(db: TenantDb, key: AttemptKey): Promise<boolean> {
   const row = await selectInstance(db, key).select('state').executeTakeFirst();
   return row?.state === 'running' || row?.state === 'queued';
 }
 
-/** The try goes on, with another attempt. */
+/** States in which the try continues with another attempt. */
 const GOES_ON = ['up_for_reschedule', 'deferred'] as const;
 
 /**
- * How long ago the try ended, in milliseconds; undefined when it has not, or was given to another attempt. Plan: primary keys
- * of both tables.
+ * Returns how long ago the try ended, in milliseconds. Undefined when it has not ended, or another attempt continues
+ * it. Query plan: primary keys of both tables.
  */
 export async function findAgeOfEnd(
   db: TenantDb,
@@ -65,7 +67,7 @@ export async function isCallbackRunning(db: TenantDb, attemptId: string): Promis
   return row?.state === 'running';
 }
 
-/** When the attempt started; null when it has not, or is no longer the current one. */
+/** Returns when the attempt started. Null when it has not, or is no longer the current one. */
 export async function findAttemptStart(db: TenantDb, key: AttemptKey): Promise<string | null> {
   const row = await selectInstance(db, key).select('start_date').executeTakeFirst();
   return row?.start_date ?? null;

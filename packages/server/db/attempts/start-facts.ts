@@ -1,10 +1,12 @@
 /**
- * What a starting attempt is told beside its own rows: values of its upstream tasks, how many instances mapped ones have, the
- * last successful run before its own, and a stamp that changes with every change of a variable or connection.
+ * Reads what a starting attempt needs in addition to its own rows: values of its upstream tasks, the number of
+ * instances of mapped ones, the last successful run before its own, and a stamp that changes with every change of a
+ * variable or connection.
  *
- * One statement, however many attempts of a tenant start at once. Plan: one index lookup per upstream task (xcoms by primary
- * key), one per mapped upstream (the highest map_index, from the end of the primary key), and for the previous run a walk
- * back along dag_runs_by_logical_date that ends at the first success. Nothing grows with the size of the run.
+ * One statement serves all attempts of a tenant that start together. Query plan: one index lookup per upstream task
+ * (xcoms by primary key), one per mapped upstream (the highest map_index, from the end of the primary key), and for the
+ * previous run a walk back along dag_runs_by_logical_date to the first success. The cost does not grow with the size of
+ * the run.
  */
 import type { Kysely } from 'kysely';
 import type { SharedDb } from '../database.ts';
@@ -13,20 +15,20 @@ import { fixedSql } from '../fixed-sql.ts';
 export type FactsQuery = {
   run: number;
   dagId: string;
-  /** Tasks with one instance, whose return values are fetched. */
+  /** Tasks with one instance, whose return values are read. */
   single: readonly string[];
   /** Tasks whose instances are counted. */
   mapped: readonly string[];
 };
 
 export type StartFacts = {
-  /** JSON text; null when there is one that is too large to be sent along. */
+  /** JSON text. Null when the value is too large to be included. */
   values: ReadonlyMap<string, string | null>;
   lengths: Record<string, number>;
   previous: Record<PreviousField, string | null>;
   /**
-   * Differs when any variable or connection of the tenant differs: every change adds to a count of it, with its commit.
-   * (Times of change would not do: of two transactions the one that began first may commit last.)
+   * Differs when any variable or connection of the tenant differs: every change increases a counter, with its commit.
+   * Times of change would not do, because the transaction that began first may commit last.
    */
   vaultStamp: string;
 };
@@ -37,9 +39,12 @@ type PreviousField =
   | 'data_interval_start_success'
   | 'data_interval_end_success';
 
-/** Larger values are fetched by the task when it looks at them. */
+/** The task fetches larger values on access. */
 const MAX_VALUE_BYTES = 64 * 1024;
-/** How far back the last successful run is looked for: beyond, a DAG that never succeeds would cost more with every run. */
+/**
+ * How many runs back the last successful one is looked for. Without a limit, a DAG that never succeeds would cost more
+ * with every run.
+ */
 const MAX_RUNS_BACK = 200;
 
 type Row = {
@@ -50,7 +55,7 @@ type Row = {
 
 type Wanted = { tenantId: string; query: FactsQuery };
 
-/** In the order of what is wanted. Sent at once, one statement for each tenant. */
+/** Returns facts in the order of `wanted`. Sends one statement per tenant before its first await. */
 export async function readFacts(
   trx: SharedDb,
   wanted: readonly (Wanted | undefined)[],
@@ -73,7 +78,7 @@ export async function readFacts(
   return wanted.map((one) => one && found.get(one));
 }
 
-/** In the order of the queries. */
+/** Returns facts in the order of the queries. */
 export async function readTenantFacts<Tables>(
   db: Kysely<Tables>,
   tenantId: string,

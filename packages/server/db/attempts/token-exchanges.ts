@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, TenantDb } from '../database.ts';
 
-/** False when the pod had its credential before. */
+/** Returns false when the pod has exchanged its token before. */
 export async function takeExchange(db: TenantDb, input: { podUid: string; attemptId: string }): Promise<boolean> {
   const row = await db
     .insertInto('token_exchanges')
@@ -12,7 +12,7 @@ export async function takeExchange(db: TenantDb, input: { podUid: string; attemp
   return row !== undefined;
 }
 
-/** Tokens of pods live for minutes: a day later none of them can be presented again. */
+/** Tokens of pods live for minutes, so none of them can be presented a day later. */
 export async function deleteOldExchanges(db: Database): Promise<void> {
   await sql`delete from token_exchanges where at < now() - interval '1 day'`.execute(db.shared);
 }

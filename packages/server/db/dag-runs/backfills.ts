@@ -1,4 +1,4 @@
-/** Backfills as lists and pages show them. What the engine does with their runs is in engine/sql/backfills.ts. */
+/** Backfills for lists and pages. engine/sql/backfills.ts has the engine's statements. */
 import type { Selectable } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { TenantTables } from '../schema.ts';
@@ -11,7 +11,7 @@ export type BackfillQuery = {
   offset: number;
   order: readonly { column: BackfillColumn; direction: 'asc' | 'desc' }[];
   dagId?: string;
-  /** Only those that are not completed, or only those that are. */
+  /** True: only those that are not completed. False: only completed ones. */
   isActive?: boolean;
 };
 

@@ -1,4 +1,4 @@
-/** For who sees the conf of runs masked: which runs a search must not find, because what it found is not shown. */
+/** For readers that see masked conf: which runs a search must not find, because the match is in a masked part. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { conditionsOf, confCondition } from './filters.ts';
@@ -6,7 +6,7 @@ import type { RunFilter } from './filters.ts';
 
 export type ConfOfRun = { id: number; conf: string };
 
-/** The conf of the runs a filter finds, at most so many. */
+/** Returns the conf of the runs that a filter finds, at most `limit`. */
 export async function findConfs(db: TenantDb, filter: RunFilter, limit: number): Promise<ConfOfRun[]> {
   let query = db
     .selectFrom('dag_runs as r')
@@ -16,7 +16,9 @@ export async function findConfs(db: TenantDb, filter: RunFilter, limit: number):
   return query.execute();
 }
 
-/** Of the given confs, those a search would find: by the very same condition, so that the two cannot disagree. */
+/**
+ * Returns which of the given confs a search would find. It uses the same condition, so that the two cannot disagree.
+ */
 export async function matchingConfs(db: TenantDb, confs: readonly ConfOfRun[], wanted: string): Promise<Set<number>> {
   if (confs.length === 0) return new Set();
   const { rows } = await sql<{ id: number }>`

@@ -1,4 +1,4 @@
-/** Runs as lists and pages show them. What the scheduler reads and writes is in engine/sql/. */
+/** Runs for lists and pages. engine/sql/ has the statements of the scheduler. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { RunState } from '@svc/spec/states.ts';
@@ -35,10 +35,10 @@ const COLUMNS = [
   'v.created_at as version_created_at',
 ] as const;
 
-/** As text: the driver's JSON would change numbers with more digits than a JavaScript number has. */
+/** As text, because the driver's JSON would change numbers with more digits than a JavaScript number has. */
 const CONF = sql<string>`r.conf::text`.as('conf');
 
-/** A run with what lists show of its DAG and its version. */
+/** A run with the fields of its DAG and its version that lists show. */
 export type ListedRun = Awaited<ReturnType<ReturnType<typeof selectRuns>['execute']>>[number];
 
 const selectRuns = (db: TenantDb) =>
@@ -63,7 +63,7 @@ export const findRunKey = (db: TenantDb, dagId: string, runId: string): Promise<
 
 export type RunKey = { id: number; state: RunState };
 
-/** What tasks returned, as JSON text; the values of a mapped task in the order of its instances. */
+/** Returns the return values of tasks as JSON text. The values of a mapped task are in the order of its instances. */
 export const findResults = (db: TenantDb, run: number, taskIds: readonly string[]) =>
   db
     .selectFrom('xcoms')
@@ -75,7 +75,7 @@ export const findResults = (db: TenantDb, run: number, taskIds: readonly string[
     .orderBy('map_index')
     .execute();
 
-/** Tasks the run has an instance of. */
+/** Returns the tasks of which the run has an instance. */
 export async function findTaskIds(db: TenantDb, run: number): Promise<Set<string>> {
   const rows = await db.selectFrom('task_instances').select('task_id').distinct().where('run', '=', run).execute();
   return new Set(rows.map((row) => row.task_id));
@@ -85,15 +85,15 @@ type RunVersion = {
   id: number;
   run_id: string;
   version_number: number;
-  /** Another one with every change of the run; null while instances of it may change without it. */
+  /** Changes with every change of the run. Null while its instances may change independently. */
   change: string | null;
 };
 
-/** Of a finished run: instances that wait or are at work pass from state to state without the lock of their run. */
+/** For a finished run: instances that wait or run change their states without the lock of their run. */
 const CHANGE = sql<string | null>`case when state in ('success', 'failed')
   and not state_counts ?| array['none', 'live', 'up_for_retry', 'up_for_reschedule'] then xmin::text end`;
 
-/** In the order asked for; those that do not exist are left out. */
+/** Returns the runs in the order of the request, without those that do not exist. */
 export async function findRunsById(db: TenantDb, dagId: string, runIds: readonly string[]): Promise<RunVersion[]> {
   if (runIds.length === 0) return [];
   const rows = await db
@@ -118,7 +118,7 @@ export type RunSummary = {
   duration: number | null;
 };
 
-/** Plan: per DAG an index scan, limited: of dag_runs_newest or, for those that failed, of dag_runs_failed_of_dag. */
+/** Query plan: per DAG a limited index scan, of dag_runs_newest or, for failed runs, of dag_runs_failed_of_dag. */
 export async function findNewestRuns(
   db: TenantDb,
   { tenantId, dagIds, limit, state }: { tenantId: string; dagIds: readonly string[]; limit: number; state?: 'failed' },
@@ -143,8 +143,8 @@ export async function findNewestRuns(
 }
 
 /**
- * For each DAG that has runs a text that is another one as soon as one of its newest runs is another or has changed in anything.
- * Plan: as above, and one row for each DAG.
+ * Returns by DAG a text that changes as soon as one of its newest runs is replaced or changes. DAGs without runs are
+ * missing. Query plan: as above, and one row per DAG.
  */
 export async function findStatesOfNewestRuns(
   db: TenantDb,
@@ -164,7 +164,7 @@ export async function findStatesOfNewestRuns(
   return new Map(rows.flatMap(({ dag_id: dagId, state }) => (state === null ? [] : [[dagId, state]])));
 }
 
-/** What people write about a run; no state, so no lock. */
+/** Sets the note of a run. It changes no state, so it takes no lock. */
 export async function noteRun(
   db: TenantDb,
   run: number,
@@ -184,7 +184,7 @@ const column = (name: string, type: SortKey['type'], nullable = false): Sortable
   nullable,
 });
 
-/** What a list can be sorted by. */
+/** The columns by which a list can be sorted. */
 const SORTABLE = {
   id: column('id', 'bigint'),
   state: column('state', 'text'),
@@ -196,32 +196,32 @@ const SORTABLE = {
   end_date: column('end_date', 'timestamptz', true),
   updated_at: { expression: UPDATED_AT, type: 'timestamptz', nullable: false },
   duration: column('duration', 'float8', true),
-  // How it begins: enough to bring like to like, and short enough for a cursor.
+  // The beginning of the text: enough to group equal confs, and short enough for a cursor.
   conf: { expression: sql`left(r.conf::jsonb::text, 100)`, type: 'text', nullable: false },
 } satisfies Record<string, Sortable>;
 
 export type RunColumn = keyof typeof SORTABLE;
 export type RunOrder = readonly { column: RunColumn; direction: Direction }[];
 
-/** The last one of an order must be `id`, which is unique. */
+/** Returns sort keys. The last one of an order must be `id`, which is unique. */
 export const sortKeysOf = (order: RunOrder): SortKey[] =>
   order.map(({ column: name, direction }) => ({ ...SORTABLE[name], direction }));
 
-/** By offset: the page and how many match in all. */
+/** Returns a page by offset, and the total number of matches. */
 export async function listRuns(
   db: TenantDb,
   query: { filter: RunFilter; order: RunOrder; limit: number; offset: number },
 ): Promise<{ runs: ListedRun[]; total: number }> {
   const { filter, order, limit, offset } = query;
   const runs = await readPage(db, { conditions: conditionsOf(filter), keys: sortKeysOf(order), limit, offset });
-  // A page that is not full says itself how many there are.
+  // A page that is not full shows the total number by itself.
   const isLast = runs.length < limit && (runs.length > 0 || offset === 0);
   return { runs, total: isLast ? offset + runs.length : await countRuns(db, filter) };
 }
 
 export type RunsFromCursor = { runs: ListedRun[]; previous: Cursor | null; next: Cursor | null };
 
-/** By cursor: the page, and where the pages before and after it begin. */
+/** Returns a page by cursor, and the cursors of the pages before and after it. */
 export async function listRunsFrom(
   db: TenantDb,
   query: { filter: RunFilter; order: RunOrder; limit: number; from: Cursor | undefined },
@@ -234,7 +234,7 @@ export async function listRunsFrom(
   const hasMore = read.length > limit;
   const runs = read.slice(0, limit);
   if (backward) runs.reverse();
-  // Where we came from there is more, unless it was deleted: then that page is empty.
+  // There are more rows on the side of the cursor, unless they were deleted. That page is then empty.
   const hasPrevious = backward ? hasMore : from !== undefined;
   const hasNext = backward || hasMore;
   return {
@@ -254,7 +254,7 @@ type PageQuery = {
   keys: readonly SortKey[];
   limit: number;
   offset: number;
-  /** Say where each row stands; that is for pages by cursor only, and a tenth of what a page costs. */
+  /** Adds the cursor of each row. Only pages by cursor need it, and it is a tenth of the cost of a page. */
   withCursor?: boolean;
   backward?: boolean;
 };
@@ -262,10 +262,10 @@ type PageQuery = {
 const NO_CURSOR = sql<CursorValue[]>`'[]'::jsonb`.as('cursor');
 
 /**
- * The ids of the page first, then its rows: what a deep page passes over is read from an index alone. As an array, because
- * Postgres would rather read the whole table than look up a thousand rows of a join: 62 instead of 2 ms with 100,000 runs.
+ * Selects the ids of the page first, and then its rows: an index alone has what a deep page skips. The ids are an
+ * array, because for a join Postgres would read the whole table.
  *
- * Plan for the default order: index-only scan of dag_runs_newest or dag_runs_newest_of_all, limited; primary key.
+ * Query plan for the default order: index-only scan of dag_runs_newest or dag_runs_newest_of_all, limited; primary key.
  */
 function readPage(db: TenantDb, query: PageQuery): Promise<RunWithCursor[]> {
   const { conditions, keys, limit, offset, withCursor = false, backward = false } = query;
@@ -280,6 +280,6 @@ function readPage(db: TenantDb, query: PageQuery): Promise<RunWithCursor[]> {
     .execute();
 }
 
-/** In UTC with all its microseconds, whatever the session's time zone. */
+/** In UTC with all microseconds, whatever the session's time zone. */
 const cursorText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;

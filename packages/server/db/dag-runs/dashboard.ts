@@ -7,8 +7,8 @@ import type { TenantDb } from '../database.ts';
 export type DagCounts = { active: number; failed: number; running: number; queued: number };
 
 /**
- * DAGs that are not paused, and DAGs by the state of their newest run.
- * Plan: per DAG one row of dag_runs_by_logical_date.
+ * Counts DAGs that are not paused, and DAGs by the state of their newest run. Query plan: per DAG one row of
+ * dag_runs_by_logical_date.
  */
 export async function countDagsByNewestRun(db: TenantDb, tenantId: string): Promise<DagCounts> {
   const { rows } = await sql<DagCounts>`
@@ -26,13 +26,13 @@ export async function countDagsByNewestRun(db: TenantDb, tenantId: string): Prom
 export type Period = { tenantId: string; from: string; until: string | undefined };
 
 /**
- * Runs of a time, as conditions that an index can follow: what has not started or ended would do so now.
- * Plan: dag_runs_by_start for those that have started, dag_runs_live for those that have not.
+ * The runs of a period, as conditions that an index can use. A run that has not started or ended counts as if it did so
+ * now. Query plan: dag_runs_by_start for started runs, dag_runs_live for others.
  */
 const startedWithin = (period: Period) => sql`r.start_date >= ${period.from} and ${endsWithin(period)}`;
 const waitsWithin = (period: Period) => sql`
   r.start_date is null and r.state in ('queued', 'running') and now() >= ${period.from} and ${endsWithin(period)}`;
-/** Without an end, up to now: the clock of the database is the one that counts. */
+/** Without an end, the period lasts until now, by the clock of the database. */
 const endsWithin = ({ until }: Period) =>
   until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
 
@@ -46,9 +46,9 @@ export type StateCounts = {
 };
 
 /**
- * Runs, and their instances from the counts that runs keep of them, in one pass over the runs of the time; only what is in
- * flight is counted itself, and that is little. Nearly all runs have the same counts as many others: to group them by the hash of
- * these and add up here takes 30 ms for 35,000 runs, by the counts themselves 39, to look each of nine numbers up in each 100.
+ * Counts runs, and their instances from the counts that runs store, in one pass over the runs of the period. Only
+ * instances in flight are counted themselves, and they are few. Many runs have equal counts, so the query groups runs
+ * by the hash of their counts.
  */
 export async function countStates(db: TenantDb, period: Period): Promise<StateCounts> {
   const { tenantId, from } = period;

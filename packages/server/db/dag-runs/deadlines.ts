@@ -1,4 +1,4 @@
-/** Deadlines of runs, as people look at them. */
+/** Deadlines of runs, for people. */
 import type { TenantDb } from '../database.ts';
 
 export type StoredDeadline = {
@@ -11,7 +11,7 @@ export type StoredDeadline = {
   kept_at: string | null;
 };
 
-/** Plan: the key of deadlines by run. */
+/** Query plan: the key of deadlines by run. */
 export async function listDeadlines(db: TenantDb, runs: readonly number[]): Promise<StoredDeadline[]> {
   if (runs.length === 0) return [];
   return db

@@ -1,10 +1,10 @@
-/** States of another DAG's runs, or of tasks in them: what sensors look at. */
+/** States of another DAG's runs, or of tasks in them, for sensors. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
-/** Rows in one answer about other runs: more than any sensor looks at, less than would hurt. */
+/** Rows in one answer about other runs: more than any sensor needs, and few enough to be cheap. */
 export const MAX_STATES = 10_000;
-/** Runs that one question looks at. */
+/** Runs per query. */
 export const MAX_RUNS = 1_000;
 
 export type ExternalStatesQuery = {
@@ -48,7 +48,7 @@ export async function readExternalStates(db: TenantDb, query: ExternalStatesQuer
   return (await statement.execute(db)).rows;
 }
 
-/** The task instances of a run as listeners hear of them. */
+/** Returns the task instances of a run, as listeners receive them. */
 export const listInstancesOfRun = (db: TenantDb, run: number) =>
   db
     .selectFrom('task_instances')

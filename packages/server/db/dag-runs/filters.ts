@@ -1,4 +1,4 @@
-/** Which runs a list shows, as conditions over `dag_runs as r`; and how many they are. */
+/** The conditions of a list of runs over `dag_runs as r`, and the number of matches. */
 import { isRawNumber, numberProblem, parseExact } from '@svc/spec/exact-json.ts';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -27,12 +27,12 @@ export type RunFilter = {
   consumedAssets?: readonly TextMatch[];
   /** Text, or a JSON object, that the conf of a run contains. */
   confContains?: string;
-  /** Runs that are left out, whatever else holds. */
+  /** Runs that are excluded in any case. */
   exceptIds?: readonly number[];
   ranges?: Partial<Record<RangedColumn, Range>>;
 };
 
-/** Nothing keeps the time of a run's last change; these are the times at which runs change. */
+/** No column stores when a run last changed. Runs change at these times. */
 export const UPDATED_AT = sql`greatest(r.created_at, r.queued_at, r.start_date, r.end_date)`;
 
 const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
@@ -44,7 +44,7 @@ export const conditionsOf = (filter: RunFilter): RawBuilder<boolean>[] => [
   ...otherConditions(filter),
 ];
 
-/** Those that the indexes of the lists can answer without a look at the rows. */
+/** Conditions that the indexes of the lists can answer without reading rows. */
 const placeConditions = (filter: RunFilter): RawBuilder<boolean>[] => [
   ...when(filter.dagIds, (ids) =>
     ids.length === 1 ? sql`r.dag_id = ${ids[0]}` : sql`r.dag_id = any(${[...ids]}::text[])`,
@@ -53,8 +53,8 @@ const placeConditions = (filter: RunFilter): RawBuilder<boolean>[] => [
 ];
 
 /**
- * Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. So
- * states of different indexes stand apart, too.
+ * Uses literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the
+ * index's. States of different indexes are separate for the same reason.
  */
 function stateCondition(states: readonly RunState[]): RawBuilder<boolean> {
   const parts = states.includes('success') ? [states] : indexedParts(states);
@@ -67,7 +67,7 @@ const inState = (states: readonly RunState[]): RawBuilder<boolean> =>
 const LIVE: readonly RunState[] = ['queued', 'running'];
 const FINISHED = ['success', 'failed'] as const;
 
-/** States by the index that knows their runs: dag_runs_live and dag_runs_failed. */
+/** Groups states by the index that has their runs: dag_runs_live and dag_runs_failed. */
 const indexedParts = (states: readonly RunState[]): (readonly RunState[])[] =>
   [
     LIVE.filter((state) => states.includes(state)),
@@ -101,14 +101,14 @@ function otherConditions(filter: RunFilter): RawBuilder<boolean>[] {
   ];
 }
 
-/** A JSON object is contained however it is written; anything else is looked for in the text. */
+/** A JSON object is contained whatever its formatting. Any other text is searched in the text of the conf. */
 export function confCondition(wanted: string): RawBuilder<boolean> {
   const text = sql<boolean>`r.conf::jsonb::text ilike ${`%${wanted.replaceAll(/[\\%_]/g, String.raw`\$&`)}%`}`;
   return isJsonObject(wanted) ? sql`(r.conf::jsonb @> ${wanted}::jsonb or ${text})` : text;
 }
 
 function isJsonObject(text: string): boolean {
-  // Half of a surrogate pair is JSON to us and an error to Postgres.
+  // Half of a surrogate pair is valid JSON in JavaScript and an error in Postgres.
   if (!text.trimStart().startsWith('{') || /\\u(?:0000|d[89a-f])/i.test(text)) return false;
   try {
     return isCastable(parseExact(text));
@@ -117,7 +117,7 @@ function isJsonObject(text: string): boolean {
   }
 }
 
-/** Postgres, too, has an end of numbers. */
+/** True when Postgres can store all numbers of the value. */
 function isCastable(value: unknown): boolean {
   if (isRawNumber(value)) return numberProblem(value) === undefined;
   return typeof value !== 'object' || value === null || Object.values(value).every(isCastable);
@@ -133,7 +133,7 @@ function rangeConditions(column: RangedColumn, range: Range | undefined): RawBui
     if (limit === undefined) return [];
     const condition = sql<boolean>`${value} ${sql.raw(operator)} ${limit}::${type}`;
     if (column !== 'start_date' && column !== 'end_date') return [condition];
-    // As in Airflow: what has not started or ended will do so from now on.
+    // As in Airflow, a run that has not started or ended will do so from now on.
     return [
       name.startsWith('g')
         ? sql<boolean>`(${condition} or ${value} is null)`
@@ -143,9 +143,9 @@ function rangeConditions(column: RangedColumn, range: Range | undefined): RawBui
 }
 
 /**
- * Exact, and without a look at the rows for what people ask for most: DAG, state and time. By DAG and state the numbers of
- * finished runs are kept (migration 0010), and those that are not finished are few. With a time, the indexes know all runs of
- * a DAG and of a time, and those that failed or are not finished; those that succeeded are the rest.
+ * Counts exactly, and without reading rows for the most usual filters: DAG, state and time. The numbers of finished
+ * runs by DAG and state are stored (migration 0010), and unfinished runs are few. With a time, the indexes have all
+ * runs of a DAG and a time, and those that failed or are unfinished; the rest succeeded.
  */
 export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number> {
   const others = otherConditions(filter);
@@ -165,7 +165,7 @@ export async function countRuns(db: TenantDb, filter: RunFilter): Promise<number
   return total;
 }
 
-/** In one statement, so that a run that ends meanwhile is counted once. */
+/** One statement, so that a run that ends at the same time is counted once. */
 async function sumOfKept(db: TenantDb, filter: RunFilter): Promise<number> {
   const { dagIds, states = RUN_STATES } = filter;
   let live = db.selectFrom('dag_runs as r').select((eb) => eb.fn.countAll<number>().as('n'));

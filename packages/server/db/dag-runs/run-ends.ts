@@ -1,4 +1,4 @@
-/** What became of runs of any tenant, for those who keep something for each of them. */
+/** The ends of runs of any tenant, for code that stores something per run. */
 import { sql } from 'kysely';
 import type { RunState } from '@svc/spec/states.ts';
 import type { Database } from '../database.ts';
@@ -9,13 +9,16 @@ export type RunKey = { tenantId: string; run: number };
 export type RunEnd = {
   /** Null: it was deleted. */
   state: RunState | null;
-  /** For how long it has been over, by the database's clock. */
+  /** How long ago it ended, by the database's clock. */
   endedForMs: number;
 };
 
 export const runKey = ({ tenantId, run }: RunKey): string => `${tenantId}/${run}`;
 
-/** By `runKey`. Runs of tenants that are not in this database are missing: they are another installation's. */
+/**
+ * Returns ends by `runKey`. Runs of tenants that are not in this database are missing, because they belong to another
+ * installation.
+ */
 export async function findRunEnds(db: Database, runs: readonly RunKey[]): Promise<Map<string, RunEnd>> {
   if (runs.length === 0) return new Map();
   const { rows } = await sql<RunKey & RunEnd>`

@@ -1,4 +1,4 @@
-/** Single facts of one run, by the key the database knows it by (`dag_runs.id`) or by the ids people use. */
+/** Single facts of one run, by its key in the database (`dag_runs.id`) or by the ids that people use. */
 import type { RunState } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
@@ -8,7 +8,7 @@ const byKey = (db: TenantDb, run: number) => db.selectFrom('dag_runs').where('id
 const byIds = (db: TenantDb, dagId: string, runId: string) =>
   db.selectFrom('dag_runs').where('dag_id', '=', dagId).where('run_id', '=', runId);
 
-/** The id people use. */
+/** Returns the id that people use. */
 export async function findRunId(db: TenantDb, run: number): Promise<string | undefined> {
   return (await byKey(db, run).select('run_id').executeTakeFirst())?.run_id;
 }
@@ -22,7 +22,7 @@ export type DataInterval = { data_interval_start: Moment | null; data_interval_e
 export const findDataInterval = (db: TenantDb, run: number): Promise<DataInterval | undefined> =>
   byKey(db, run).select(['data_interval_start', 'data_interval_end']).executeTakeFirst();
 
-/** `dag_runs.id`. */
+/** Returns `dag_runs.id`. */
 export async function findKeyOfRun(db: TenantDb, dagId: string, runId: string): Promise<number | undefined> {
   return (await byIds(db, dagId, runId).select('id').executeTakeFirst())?.id;
 }
@@ -31,13 +31,13 @@ export async function findRunState(db: TenantDb, dagId: string, runId: string): 
   return (await byIds(db, dagId, runId).select('state').executeTakeFirst())?.state;
 }
 
-/** What tells whether a run is the one that somebody asked for. */
+/** Returns what identifies the origin of a run. */
 export const findRunOrigin = (db: TenantDb, dagId: string, runId: string) =>
   byIds(db, dagId, runId)
     .select(['run_id', 'logical_date', 'state', 'created_at', 'conf', 'triggered_by'])
     .executeTakeFirst();
 
-/** The run that stands in the way of another of the same id or, when that has none, of the same date. */
+/** Returns the run that conflicts with a new one: the run with the same id or, if none is given, with the same date. */
 export async function findRunInTheWay(
   db: TenantDb,
   { dagId, runId, logicalDate }: { dagId: string; runId?: string | undefined; logicalDate?: string | null | undefined },

@@ -9,9 +9,9 @@ export type DagRunCounts = {
 };
 
 /**
- * Of the given DAGs, or of all that are not stale. Counted as lists count (filters.ts): all runs and those that are
- * not finished from indexes alone, those that failed from theirs; the rest succeeded. One statement, because the parts must
- * be of one moment to be subtracted from each other.
+ * Counts runs of the given DAGs, or of all that are not stale, as lists do (filters.ts): all, unfinished and failed
+ * runs from their indexes; the rest succeeded. One statement, because the numbers must be of one moment to be
+ * subtracted.
  */
 export async function countRunsByState(db: TenantDb, dagIds: readonly string[] | undefined): Promise<DagRunCounts[]> {
   const counted = (...conditions: RawBuilder<boolean>[]) => {
@@ -41,11 +41,11 @@ const number = (name: string) => sql<number>`coalesce(${sql.ref(`${name}.n`)}, 0
 
 export type DateCount = { date: string; state: string; count: number };
 
-/** The dates by which runs are shown. */
+/** The dates by which runs are displayed. */
 const DATES = { logical_date: sql`coalesce(logical_date, run_after)`, partition_date: sql`partition_date` };
 export type RunDate = keyof typeof DATES;
 
-/** Runs of a DAG by day or hour and state; by the date of their partition only those that have one. */
+/** Counts runs of a DAG by day or hour and state. By partition date it counts only runs that have one. */
 export async function countRunsByDate(
   db: TenantDb,
   query: {

@@ -5,7 +5,7 @@ import type { TenantTables } from '../schema.ts';
 import { providersAfterCompile } from './providers.ts';
 import type { CompiledProviders } from './providers.ts';
 
-/** Without the spec and the source, which are large and read on their own; with the name its DAG shows. */
+/** Without the spec and the source, which are large and read separately. With the display name of its DAG. */
 export type DagVersionRow = Omit<Selectable<TenantTables['dag_versions']>, 'tenant_id' | 'spec' | 'source'> & {
   display_name: string;
 };
@@ -57,7 +57,7 @@ export async function listVersions(
   return { versions, total: count.total };
 }
 
-/** A numbered version, or the newest. */
+/** Returns a numbered version, or the newest one. */
 export function findVersion(db: TenantDb, dagId: string, versionNumber?: number): Promise<DagVersionRow | undefined> {
   const versions = selectVersions(db)
     .select(COLUMNS)
@@ -69,7 +69,7 @@ export function findVersion(db: TenantDb, dagId: string, versionNumber?: number)
   ).executeTakeFirst();
 }
 
-/** What a registration brings beside the content. */
+/** What a registration has in addition to the content. */
 export type SeenDag = {
   dagId: string;
   contentHash: string;
@@ -82,8 +82,9 @@ export type SeenDag = {
 } & CompiledProviders;
 
 /**
- * Takes note that the newest version of a DAG was compiled again, from the same place, with nothing to tell of it then and now:
- * one statement, where registering takes a dozen, each with a round trip. Undefined when there is anything else to write.
+ * Records that the newest version of a DAG was compiled again, from the same place and without warnings then and now.
+ * It takes one statement, while a registration takes a dozen round trips. Returns undefined when something else must be
+ * written.
  */
 export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionRow | undefined> {
   return db
@@ -121,7 +122,7 @@ export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionR
     .executeTakeFirst();
 }
 
-/** The version a run is bound to, and those of instances that ran before it was re-bound; oldest first. */
+/** Returns the version of a run, and those of instances that ran before it was bound to another one; oldest first. */
 export function versionsOfRun(
   db: TenantDb,
   run: { id: number; dag_id: string; version_number: number },
@@ -165,7 +166,7 @@ export async function insertVersion(db: TenantDb, version: NewVersion): Promise<
   await db.insertInto('dag_versions').values(version).execute();
 }
 
-/** Of a DAG of that name that was deleted; 0 when there was none. */
+/** Returns the last version of a deleted DAG with that name; 0 when there was none. */
 export async function lastDeletedVersion(db: TenantDb, dagId: string): Promise<number> {
   const row = await db
     .selectFrom('versions_of_deleted_dags')

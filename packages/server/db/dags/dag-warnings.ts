@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** `kind` is what svc calls it. Airflow's clients refuse a type that they do not know, so `warning_type` is one of theirs. */
+/** `kind` is svc's name. Airflow's clients refuse an unknown type, so `warning_type` is one of Airflow's. */
 export type DagWarningRow = {
   dag_id: string;
   warning_type: string;
@@ -46,7 +46,7 @@ export async function listDagWarnings(
   return { warnings, total: count.total };
 }
 
-/** What the newest version warns of; what an older one warned of is gone. */
+/** Replaces the warnings of older versions by those of the newest one. */
 export async function replaceDagWarnings(
   db: TenantDb,
   dagId: string,

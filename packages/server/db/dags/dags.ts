@@ -21,7 +21,7 @@ export type DagQuery = {
   ids?: readonly TextMatch[];
   displayNames?: readonly TextMatch[];
   tags?: readonly string[];
-  /** Must a DAG have all of the tags, or any of them? */
+  /** Whether a DAG must have all of the tags or any of them. */
   tagsMode?: 'any' | 'all';
   owners?: readonly string[];
   excludeStale?: boolean;
@@ -30,28 +30,28 @@ export type DagQuery = {
   bundleName?: string;
   bundleVersion?: string;
   hasAssetSchedule?: boolean;
-  /** Name or part of the name or URI of an asset the schedule waits for. */
+  /** Name or part of the name or URI of an asset for which the schedule waits. */
   assetDependency?: string;
   timetableTypes?: readonly string[];
   favoriteOf?: { userId: string; isFavorite: boolean };
   lastRunState?: RunState;
-  /** A task of it waits for the answer of a person. */
+  /** A task of the DAG waits for the answer of a person. */
   hasPendingAction?: boolean;
-  /** The DAG has a run that matches all of it. */
+  /** The DAG has a run that matches all of this. */
   hasRun?: Pick<RunFilter, 'states' | 'ranges'>;
 };
 
-/** A DAG's file failed to compile after the version we have: what runs is older than what the author wrote. */
+/** The DAG's file failed to compile after the current version, so the DAG that runs is older than its file. */
 const hasImportErrors = sql<boolean>`exists (
   select from import_errors e
   where e.tenant_id = dags.tenant_id and e.bundle_name = dags.bundle_name and e.filename = dags.relative_fileloc)`;
 
-/** Plan: index dag_runs_newest, one row per DAG. */
+/** Query plan: index dag_runs_newest, one row per DAG. */
 const ofLastRun = (column: string): RawBuilder<unknown> => sql`(
   select ${sql.ref(`r.${column}`)} from dag_runs r where r.tenant_id = dags.tenant_id and r.dag_id = dags.dag_id
   order by r.run_after desc, r.id desc limit 1)`;
 
-/** The same, in a statement that has the newest of all at hand. */
+/** Does the same in a statement that has joined the newest runs of all DAGs. */
 const ofNewestRun = (column: string): RawBuilder<unknown> => sql`(
   case when newest_runs.of_dag is null then ${ofLastRun(column)} else ${sql.ref(`newest_runs.last_${column}`)} end)`;
 
@@ -65,9 +65,8 @@ const fromDags = (db: TenantDb) => db.selectFrom('dags');
 const withColumns = (from: FromDags) => from.selectAll('dags').select(hasImportErrors.as('has_import_errors'));
 
 /**
- * `dags` beside the last run of those whose last run is one of the newest of all, as many as there are DAGs: read in one go, where
- * each DAG by itself costs a search. Of 5,000 DAGs that run every day 14 ms instead of 37; twice as many runs take 20, and pay
- * only where they are the last of 1,000 DAGs more.
+ * Joins `dags` with the last runs that are among the newest runs of all, as many as there are DAGs. One scan reads
+ * them, while a search per DAG costs more. DAGs whose last run is older use a search.
  */
 const fromDagsAndNewestRuns = (db: TenantDb): FromDags =>
   db
@@ -89,11 +88,12 @@ const fromDagsAndNewestRuns = (db: TenantDb): FromDags =>
         .orderBy('r.id', 'desc'),
     )
     .selectFrom('dags')
-    .leftJoin('newest_runs', 'newest_runs.of_dag', 'dags.dag_id') as unknown as FromDags; // what is beside is named by ofNewestRun alone
+    // Only ofNewestRun names the joined columns.
+    .leftJoin('newest_runs', 'newest_runs.of_dag', 'dags.dag_id') as unknown as FromDags;
 
 /**
- * Plan: the keys of the page with as little as is needed to find and to count them, then their rows by primary key. The last page
- * of 5,000 DAGs takes 5.3 ms; to sort their whole rows and count them by themselves 7.6 and 1.3.
+ * Query plan: the keys of the page with the columns to find and count them, then their rows by primary key. Sorting
+ * whole rows and counting separately cost more.
  */
 export async function listDags(db: TenantDb, query: DagQuery): Promise<{ dags: DagRow[]; total: number }> {
   const conditions = conditionsOf(query);
@@ -133,7 +133,7 @@ const asksForNewestRuns = ({ lastRunState, order }: DagQuery): boolean =>
   (lastRunState !== undefined && isRunFinished(lastRunState)) ||
   order.some(({ column }) => LAST_RUN_COLUMNS[column] !== undefined);
 
-/** No condition for what was not asked. */
+/** Returns no condition for an absent value. */
 const when = <T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] =>
   value === undefined ? [] : [condition(value)];
 
@@ -180,14 +180,14 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
   ];
 }
 
-/** Plan: questions_open, and the instance of each by its key. */
+/** Query plan: questions_open, and the instance of each by its key. */
 const DAGS_WITH_PENDING_ACTIONS = sql`
   select q.dag_id from questions q
   join task_instances t on t.tenant_id = q.tenant_id and t.run = q.run and t.task_id = q.task_id
     and t.map_index = q.map_index and t.try_number = q.try_number and t.state = 'deferred'
   where q.tenant_id = dags.tenant_id and q.responded_at is null`;
 
-/** Few DAGs have a run that is not finished, and dag_runs_live names them: only of those the last run is looked at. */
+/** Few DAGs have an unfinished run, and dag_runs_live names them. Only their last runs are read. */
 function lastRunIs(state: RunState): RawBuilder<boolean> {
   if (isRunFinished(state)) return sql`${ofNewestRun('state')} = ${state}`;
   return sql`(dags.dag_id in (select l.dag_id from dag_runs l where l.tenant_id = dags.tenant_id
@@ -197,12 +197,12 @@ function lastRunIs(state: RunState): RawBuilder<boolean> {
 export const findDag = (db: TenantDb, dagId: string): Promise<DagRow | undefined> =>
   withColumns(fromDags(db)).where('dag_id', '=', dagId).executeTakeFirst();
 
-/** Waits for anybody else registering the same DAG: versions are numbered without gaps. */
+/** Waits for any other registration of the same DAG, because versions are numbered without gaps. */
 export async function lockDag(db: TenantDb, dagId: string): Promise<void> {
   await sql`select pg_advisory_xact_lock(hashtextextended('dag ' || ${dagId}, 0))`.execute(db);
 }
 
-/** Everything a registration writes; what people change (paused) is kept. */
+/** All columns that a registration writes. What people change (paused) is kept. */
 export type DagValues = Omit<Insertable<TenantTables['dags']>, 'tenant_id' | 'is_stale' | 'created_at'>;
 
 export async function upsertDag(db: TenantDb, values: DagValues): Promise<void> {
@@ -226,7 +226,7 @@ export async function setPaused(db: TenantDb, dagIds: readonly string[], isPause
     .execute();
 }
 
-/** Their file is gone or names them no more. History stays; nothing new is scheduled. */
+/** Marks DAGs whose file is gone or no longer contains them. History stays, and nothing new is scheduled. */
 export async function markStale(db: TenantDb, dagIds: readonly string[]): Promise<void> {
   await db
     .updateTable('dags')
@@ -235,7 +235,7 @@ export async function markStale(db: TenantDb, dagIds: readonly string[]): Promis
     .execute();
 }
 
-/** Runs that are not finished, those in the queue included. */
+/** Counts runs that are not finished, including queued ones. */
 export async function countLiveRuns(db: TenantDb, dagId: string): Promise<number> {
   const { live } = await db
     .selectFrom('dag_runs')
@@ -246,7 +246,7 @@ export async function countLiveRuns(db: TenantDb, dagId: string): Promise<number
   return live;
 }
 
-/** Does a worker have something of the DAG, or is about to get it? */
+/** True when a worker has, or is about to get, an attempt of the DAG. */
 export async function isAtWork(db: TenantDb, dagId: string): Promise<boolean> {
   const active = await db
     .selectFrom('task_instances')
@@ -258,7 +258,7 @@ export async function isAtWork(db: TenantDb, dagId: string): Promise<boolean> {
   return active !== undefined;
 }
 
-/** Its version numbers are not given again (migration 0012). */
+/** Its version numbers are not used again (migration 0012). */
 export async function deleteDag(db: TenantDb, dagId: string): Promise<boolean> {
   const newest = await db
     .selectFrom('dag_versions')
@@ -272,7 +272,7 @@ export async function deleteDag(db: TenantDb, dagId: string): Promise<boolean> {
       .onConflict((oc) =>
         oc
           .columns(['tenant_id', 'dag_id'])
-          // The greater one: of a DAG that came back as an import only, the newest version is 0.
+          // The greater one, because a DAG that returned only as an import has 0 as its newest version.
           .doUpdateSet({
             last_version_number: sql`greatest(versions_of_deleted_dags.last_version_number, excluded.last_version_number)`,
           }),
@@ -337,7 +337,7 @@ export async function isFavorite(db: TenantDb, userId: string, dagId: string): P
   return row !== undefined;
 }
 
-/** Those of the DAGs that the user has marked. */
+/** Returns which of the DAGs the user has marked. */
 export async function findFavorites(db: TenantDb, userId: string, dagIds: readonly string[]): Promise<Set<string>> {
   if (dagIds.length === 0) return new Set();
   const rows = await db
@@ -349,7 +349,7 @@ export async function findFavorites(db: TenantDb, userId: string, dagIds: readon
   return new Set(rows.map((row) => row.dag_id));
 }
 
-/** Where the file of a DAG is; undefined when no DAG is from there. */
+/** Returns the location of a DAG's file. Undefined when no DAG has this path. */
 export async function findFileloc(db: TenantDb, bundleName: string, path: string): Promise<string | undefined> {
   const dag = await db
     .selectFrom('dags')
@@ -361,7 +361,7 @@ export async function findFileloc(db: TenantDb, bundleName: string, path: string
   return dag?.fileloc;
 }
 
-/** What holds back its tasks. */
+/** Returns the limits of its tasks. */
 export const findDagLimits = (db: TenantDb, dagId: string) =>
   db
     .selectFrom('dags')

@@ -3,7 +3,7 @@ import type { TenantDb } from '../database.ts';
 
 const MAX_LISTS = 50;
 
-/** The different lists of packages that the newest versions of DAGs run with, the most used first. */
+/** Returns the different lists of packages with which the newest versions of DAGs run, the most used first. */
 export async function findDependencyLists(db: TenantDb, tenantId: string): Promise<string[][]> {
   const { rows } = await sql<{ packages: string }>`
     select packages::text from (

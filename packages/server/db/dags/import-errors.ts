@@ -52,7 +52,7 @@ export async function putImportError(
     .executeTakeFirstOrThrow();
 }
 
-/** The file compiles again, or is gone. */
+/** Called when the file compiles again, or is gone. */
 export async function deleteImportError(db: TenantDb, file: { bundleName: string; filename: string }): Promise<void> {
   await db
     .deleteFrom('import_errors')

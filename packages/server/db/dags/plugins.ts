@@ -5,7 +5,7 @@ import type { TenantDb } from '../database.ts';
 
 export type BundlePlugins = { bundle: string; plugins: PluginsSection };
 
-/** One entry for each bundle: what its DAG that was registered last has found. */
+/** Returns one entry per bundle: the plugins of its last registered DAG. */
 export async function listBundlePlugins(db: TenantDb): Promise<BundlePlugins[]> {
   const rows = await db
     .selectFrom('dags')
@@ -19,7 +19,7 @@ export async function listBundlePlugins(db: TenantDb): Promise<BundlePlugins[]> 
   return rows.flatMap(({ bundle, plugins }) => (plugins === null ? [] : [{ bundle, plugins }]));
 }
 
-/** A worker has found that no listener hears of runs. Forgotten when the DAG is registered again, and after a while. */
+/** Records that a worker found no listener for runs. It expires after a while, and when the DAG is registered again. */
 export async function noteUnheard(db: TenantDb, dagId: string): Promise<void> {
   await db
     .updateTable('dags')

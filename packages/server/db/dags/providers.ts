@@ -1,12 +1,12 @@
-/** Provider packages: what DAGs ask for, and what the environments of their tasks have. */
+/** Provider packages: those that DAGs require, and those in the environments of their tasks. */
 import { sql } from 'kysely';
 import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import type { TenantDb } from '../database.ts';
 
-/** How a package is asked for, and by how many DAGs. */
+/** A requirement as DAGs write it, and how many DAGs have it. */
 export type Requirement = { requirement: string; dags: number };
 
-/** Packages whose names begin so. Only specs with one in them are parsed: of thousands, mostly few. */
+/** Finds packages whose names begin with `prefix`. Parses only specs that contain one, which are usually few. */
 export async function findRequirements(
   db: TenantDb,
   { tenantId, prefix }: { tenantId: string; prefix: string },
@@ -24,7 +24,10 @@ export async function findRequirements(
   return rows;
 }
 
-/** Of the DAG's tasks, as a worker reports them, each once. Written when it has changed; an environment that has none is null. */
+/**
+ * Records the providers of the DAG's tasks, as a worker reports them, each once. Writes only a changed list; null for
+ * an environment without any.
+ */
 export async function recordInstalledProviders(
   db: TenantDb,
   dagId: string,
@@ -39,14 +42,14 @@ export async function recordInstalledProviders(
     .execute();
 }
 
-/** What a compiler found: `providers` is JSON or null, and undefined where it could not tell. */
+/** What a compiler found. `providers` is JSON or null, and undefined when the compiler could not tell. */
 export type CompiledProviders = {
   providers: string | null | undefined;
-  /** Tasks run in the same environment. Elsewhere a worker knows better, and what it reported stays. */
+  /** True when tasks run in the same environment. Otherwise a worker knows better, and its report stays. */
   isTaskEnvironment: boolean;
 };
 
-/** For `set`: the column after the current version of a DAG was compiled again. An equal list is not written again. */
+/** Returns the column for `set` after the current version of a DAG was compiled again. An equal list is not written. */
 export function providersAfterCompile({ providers, isTaskEnvironment }: CompiledProviders) {
   if (providers === undefined) return sql<string | null>`dags.installed_providers`;
   const found = sql<string | null>`${providers}::jsonb`;
@@ -55,7 +58,7 @@ export function providersAfterCompile({ providers, isTaskEnvironment }: Compiled
     else dags.installed_providers end`;
 }
 
-/** The same as a statement of its own. */
+/** Does the same as a separate statement. */
 export async function refreshProviders(db: TenantDb, dagId: string, compiled: CompiledProviders): Promise<void> {
   await db
     .updateTable('dags')
@@ -64,7 +67,7 @@ export async function refreshProviders(db: TenantDb, dagId: string, compiled: Co
     .execute();
 }
 
-/** Each in the versions that are installed somewhere. */
+/** Returns each provider in the versions that are installed somewhere. */
 export async function findInstalledProviders(db: TenantDb, tenantId: string): Promise<InstalledProvider[]> {
   const { rows } = await sql<InstalledProvider>`
     select distinct on (p.name, p.version) p.name, p.version, p.summary, p.documentation_url, p.connection_types

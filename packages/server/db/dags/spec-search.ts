@@ -1,10 +1,11 @@
-/** What is found by searching the text of the newest specs. */
+/** Searches in the text of the newest specs. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 /**
- * DAGs whose tasks trigger another DAG or wait for one: found by the argument's name.
- * Plan: dag_versions_naming_dags, whose condition this is to the letter; 5,000 specs take half a second to search.
+ * Finds DAGs whose tasks trigger another DAG or wait for one, by the argument's name. Query plan:
+ * dag_versions_naming_dags, whose condition must be exactly this one; a search through 5,000 specs would take half a
+ * second.
  */
 export async function findDagsNamingOthers(
   db: TenantDb,

@@ -4,7 +4,7 @@ import type { Database } from '../database.ts';
 
 type VersionKey = { tenantId: string; dagId: string; versionNumber: number };
 
-/** The current versions of DAGs that are not paused; and of `others` those that unfinished runs are bound to, or that are current. */
+/** Returns the current versions of unpaused DAGs, and those of `others` that are current or have unfinished runs. */
 export async function findUsedVersions(
   db: Database,
   others: readonly VersionKey[],

@@ -1,8 +1,8 @@
-/** What attempts and their calls need of a DAG and its versions. */
+/** What attempts and their calls need to know about a DAG and its versions. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
-/** The compiled spec of a version as JSON text, and where the DAG file was when the DAG was last registered. */
+/** Returns the compiled spec of a version as JSON text, and the location of the DAG file at the last registration. */
 export const findVersionSpec = (
   db: TenantDb,
   { dagId, versionNumber }: { dagId: string; versionNumber: number },
@@ -15,7 +15,7 @@ export const findVersionSpec = (
     .where('v.version_number', '=', versionNumber)
     .executeTakeFirst();
 
-/** The compiled spec of a version as JSON text, and its image. */
+/** Returns the compiled spec of a version as JSON text, and its image. */
 export const findVersionImage = (
   db: TenantDb,
   { dagId, versionNumber }: { dagId: string; versionNumber: number },
@@ -27,19 +27,19 @@ export const findVersionImage = (
     .where('version_number', '=', versionNumber)
     .executeTakeFirst();
 
-/** The number; undefined when there is no such DAG. */
+/** Returns the number, or undefined when there is no such DAG. */
 export async function findCurrentVersion(db: TenantDb, dagId: string): Promise<number | undefined> {
   const dag = await db.selectFrom('dags').select('current_version').where('dag_id', '=', dagId).executeTakeFirst();
   return dag?.current_version;
 }
 
-/** False also when there is no such DAG. */
+/** Also false when there is no such DAG. */
 export async function isDagPaused(db: TenantDb, dagId: string): Promise<boolean> {
   const dag = await db.selectFrom('dags').select('is_paused').where('dag_id', '=', dagId).executeTakeFirst();
   return dag?.is_paused === true;
 }
 
-/** The newest version of a DAG and those that the runs are bound to, newest first. */
+/** Returns the newest version of a DAG and the versions of these runs, newest first. */
 export async function findVersionsInUse(db: TenantDb, dagId: string, runs: readonly number[]): Promise<number[]> {
   const rows = await db
     .selectFrom('dags')

@@ -1,7 +1,7 @@
 /**
- * Gives an identity of the database what a role of the control plane needs, and takes away what it has beyond that. Run by
- * the owner of the tables; repeating it changes nothing. Migrations repeat it for everybody who was given a role, because new
- * tables are granted to nobody.
+ * Gives a user of the database the privileges of a role of the control plane, and revokes those beyond them. The owner
+ * of the tables runs it. Idempotent. Migrations repeat it for every user with a role, because new tables start without
+ * privileges.
  */
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
@@ -10,18 +10,20 @@ import type { DatabaseRole } from '../schema.ts';
 import { GRANTS } from './privileges.ts';
 import type { Privilege, Privileges } from './privileges.ts';
 
-/** In words for the operator. */
+/** A message for the operator. */
 export class GrantError extends Error {}
 
 type Tables = ReadonlyMap<string, readonly string[]>;
 
-/** Who may do so makes the statistics of growing tables; before Postgres 17 only their owner could. */
+/** Users with this privilege refresh the statistics of growing tables. Before Postgres 17 only the owner could. */
 const MAINTAIN_SINCE = 170_000;
-/** Of an advisory lock: Postgres fails one of two who grant on the same table at the same time. */
+/**
+ * The key of an advisory lock: Postgres fails one of two transactions that grant on the same table at the same time.
+ */
 const GRANTING = 7_271_015;
 const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
-/** The statements, in order; they belong in one transaction. */
+/** Returns the statements in order. They must run in one transaction. */
 export async function grantStatements(
   db: SharedDb,
   { role, user }: { role: DatabaseRole; user: string },
@@ -68,7 +70,7 @@ export async function grant(db: SharedDb, input: { role: DatabaseRole; user: str
   });
 }
 
-/** For everybody who was given a role and is still there. */
+/** Repeats the grants for every user that has a role and still exists. */
 export async function grantAgain(db: SharedDb): Promise<void> {
   const { rows } = await sql<{ user: string; role: DatabaseRole }>`
     select pg_user as user, role from granted_identities join pg_roles on rolname = pg_user`.execute(db);
@@ -77,7 +79,7 @@ export async function grantAgain(db: SharedDb): Promise<void> {
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 
-/** `insert ("a", "b")` where not all columns are meant. */
+/** Returns words such as `insert ("a", "b")` when a privilege covers only some columns. */
 function wordsFor(privileges: Privileges, columns: readonly string[]): string[] {
   const word = (name: string, privilege: Privilege | undefined): string[] => {
     if (privilege === undefined) return [];

@@ -1,16 +1,17 @@
 /**
- * What each role of the control plane may do with each table. The migrations belong to a third identity, the owner of the
- * tables, which no running process needs: `svc db migrate` uses it, and so may a scheduler that migrates by itself.
+ * What each role of the control plane may do with each table. The migrations belong to a third user, the owner of the
+ * tables. No running process needs it, except `svc db migrate` and a scheduler that migrates on its own.
  *
- * `api` serves people: it writes what they cause, runs and their task instances included. It cannot give out attempts, renew
- * leases, see exchanged pod tokens, change what was audited or what roles permit, rename or delete tenants, or speak for a
- * scheduler. `scheduler` reads and writes what it works on, and like `api` changes neither the schema nor the audit log.
+ * `api` serves people: it writes what they cause, including runs and their task instances. It cannot give out attempts,
+ * renew leases, read exchanged pod tokens, change the audit log or the permissions of roles, rename or delete tenants,
+ * or act as a scheduler. `scheduler` reads and writes its working tables. Like `api`, it changes neither the schema nor
+ * the audit log.
  *
- * A table that is missing here does not compile, and one that the database has beside these fails the tests.
+ * A table that is missing here does not compile. A table of the database that is not listed fails the tests.
  */
 import type { AllTables, DatabaseRole } from '../schema.ts';
 
-/** `except`: every column but these; `only`: these. */
+/** `except`: every column except these. `only`: just these. */
 export type Privilege = true | { except: readonly string[] } | { only: readonly string[] };
 export type Privileges = { select?: true; insert?: Privilege; update?: Privilege; delete?: true };
 
@@ -20,7 +21,7 @@ const WRITE: Privileges = { select: true, insert: true, update: true, delete: tr
 const NONE: Privileges = {};
 
 type Grants = Readonly<Record<keyof AllTables | MigrationTable, Readonly<Record<DatabaseRole, Privileges>>>>;
-/** Kysely's own: which migrations have run. */
+/** Kysely's own tables, which record the migrations. */
 type MigrationTable = 'kysely_migration' | 'kysely_migration_lock';
 
 const both = (privileges: Privileges): Record<DatabaseRole, Privileges> => ({
@@ -29,13 +30,13 @@ const both = (privileges: Privileges): Record<DatabaseRole, Privileges> => ({
 });
 
 export const GRANTS: Grants = {
-  // Who may come in.
+  // Identity.
   tenants: {
     api: { select: true, insert: { only: ['name'] }, update: { only: ['disabled_at'] } },
     scheduler: { select: true, insert: true, update: true },
   },
-  // With a tenant its roles are made. To lock a row takes the right to update a column of it: one whose change the keys of the
-  // table refuse.
+  // A new tenant gets its roles. Locking a row requires the right to update one of its columns, here one that the keys
+  // of the table do not allow to change.
   roles: { api: { select: true, insert: true, update: { only: ['tenant_id'] } }, scheduler: WRITE },
   users: both(WRITE),
   user_roles: both(WRITE),
@@ -46,10 +47,10 @@ export const GRANTS: Grants = {
   sessions: both(WRITE),
   login_failures: both(WRITE),
   audit_log: both(APPEND),
-  // What they keep here.
+  // Secrets and settings.
   connections: both(WRITE),
   variables: both(WRITE),
-  // Counted by the database itself.
+  // The database itself counts here.
   vault_changes: both(READ),
   pools: both(WRITE),
   dag_favorites: both(WRITE),
@@ -59,7 +60,7 @@ export const GRANTS: Grants = {
   dag_versions: both(WRITE),
   import_errors: both(WRITE),
   dag_warnings: both(WRITE),
-  // Runs. Who may write `given_by` may give out attempts: migration 0023.
+  // Runs. A user that may write `given_by` may give out attempts: migration 0023.
   dag_runs: both(WRITE),
   task_instances: {
     api: {
@@ -79,7 +80,7 @@ export const GRANTS: Grants = {
     scheduler: WRITE,
   },
   questions: { api: { select: true, update: true }, scheduler: WRITE },
-  // What is waited for is decided by tasks and watched by schedulers; who clears a task or deletes a run takes it away.
+  // Tasks create triggers and schedulers watch them. A user that clears a task or deletes a run removes them.
   triggerers: { api: READ, scheduler: WRITE },
   triggers: { api: { select: true, delete: true }, scheduler: WRITE },
   asset_watchers: both(WRITE),
@@ -95,11 +96,11 @@ export const GRANTS: Grants = {
   asset_event_aliases: both(WRITE),
   asset_queue: both(WRITE),
   dag_run_asset_events: both(WRITE),
-  // Logs in object stores: who clears a task or reads its log is not who writes it.
+  // Logs in object stores: the process that clears a task or reads its log does not write the log.
   task_logs: { api: { select: true, delete: true }, scheduler: WRITE },
   log_chunks: { api: READ, scheduler: WRITE },
   log_removals: both(WRITE),
-  // Old runs are removed by schedulers, and on the host.
+  // Schedulers remove old runs, and so does a person on the host.
   logs_of_removed_runs: { api: NONE, scheduler: WRITE },
   prune_state: { api: NONE, scheduler: { select: true, update: { except: ['is_only'] } } },
   // What `svc migrate` has done, which works as the owner of the tables.
@@ -109,7 +110,7 @@ export const GRANTS: Grants = {
   heartbeats: { api: READ, scheduler: WRITE },
   installation: { api: READ, scheduler: { select: true, update: { except: ['is_only', 'id', 'created_at'] } } },
   granted_identities: both(NONE),
-  // Who may ask for a worker to leave does not say what became of it.
+  // A process that may ask a worker to leave may not report its end.
   workers: {
     api: { select: true, update: { only: ['drain_requested_at', 'drain_requested_by', 'drain_why'] } },
     scheduler: WRITE,

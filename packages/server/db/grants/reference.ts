@@ -1,4 +1,4 @@
-/** The page that says what each identity of the database may do, from the table that the grants are made of. */
+/** Renders the page with the privileges of each database user, from the table of grants. */
 import { GRANTS } from './privileges.ts';
 import type { Privilege, Privileges } from './privileges.ts';
 

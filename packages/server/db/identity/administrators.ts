@@ -1,6 +1,6 @@
 /**
- * What users may lose, and who may not lose it: a tenant that has an active administrator always keeps one. Whatever takes
- * roles or access from a user goes through here: people through the API, a refresh of roles at a single sign-on, the host.
+ * Protects administrators: a tenant that has an active administrator always keeps one. Every change that takes roles or
+ * access from a user uses these functions: people through the API, the roles at a single sign-on, a person on the host.
  */
 import type { TenantDb } from '../database.ts';
 import { endSessionsOfUser } from './sessions.ts';
@@ -16,8 +16,8 @@ export type AccessChange =
   | { kind: 'last_administrator'; email: string };
 
 /**
- * Roles, and whether the user may log in at all. To be called in a transaction, which holds the lock to its end. A refusal
- * leaves the transaction usable. Deactivation ends all sessions.
+ * Changes the roles of a user, and whether the user may log in at all. Call it in a transaction, which holds the lock
+ * to its end. A refusal leaves the transaction usable. Deactivation ends all sessions.
  */
 export async function changeUserAccess(
   trx: TenantDb,
@@ -36,7 +36,7 @@ export async function changeUserAccess(
   return { kind: 'done', before };
 }
 
-/** With everything that is the user's own: sessions, favourites. What the user did stays in the audit log. */
+/** Removes the user with sessions and favourites. What the user did stays in the audit log. */
 export async function removeUser(trx: TenantDb, userId: string): Promise<AccessChange> {
   await lockAdministrators(trx);
   const before = await findUserById(trx, userId);
@@ -51,8 +51,8 @@ const isAdministrator = (user: { roles: readonly string[]; is_active: boolean })
   user.is_active && user.roles.includes(ADMINISTRATOR);
 
 /**
- * One change at a time of who administers the tenant: two administrators who demote each other at the same moment would each
- * still see the other. The lock is on the role, and lets roles be granted meanwhile.
+ * Serialises changes of administrators: two of them who demote each other at the same moment would still see each
+ * other. The lock is on the role, and does not block granting roles.
  */
 async function lockAdministrators(db: TenantDb): Promise<void> {
   await db.selectFrom('roles').select('name').where('name', '=', ADMINISTRATOR).forNoKeyUpdate().execute();

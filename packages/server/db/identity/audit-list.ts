@@ -1,4 +1,4 @@
-/** The audit log as it is read: pages of it in any order, and single entries. */
+/** Reads the audit log: pages in any order, and single entries. */
 import { sql } from 'kysely';
 import type { RawBuilder, SelectQueryBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -6,7 +6,7 @@ import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 import type { AuditTotals } from './audit-totals.ts';
 
-/** What a list can be sorted by, as expressions over the entry and what it speaks of. */
+/** The columns by which a list can be sorted, as expressions over the entry and its references. */
 const SORTABLE = {
   id: sql.ref('a.id'),
   at: sql.ref('a.at'),
@@ -38,11 +38,11 @@ export type AuditQuery = {
   patterns: Readonly<Partial<Record<'event' | 'actor' | 'dag_id' | 'task_id' | 'run_id', readonly TextMatch[]>>>;
 };
 
-/** Made here and not where it is shown, because lists are sorted by it, too. */
+/** Built in SQL and not in the response, because lists are sorted by it, too. */
 const EXTRA = sql<string>`(a.detail || jsonb_build_object(
   'object', a.object_kind || ':' || a.object_id, 'client_ip', a.client_ip, 'request_id', a.request_id))::text collate "C"`;
 
-/** With what the entries speak of, where that is still there: the run's logical date, the DAG's shown name. */
+/** Joins what the entries refer to, if it still exists: the run's logical date, the DAG's display name. */
 const withWhatTheySpeakOf = (db: TenantDb, entries: ReturnType<typeof selectEntries>) =>
   db
     .selectFrom(entries.as('a'))
@@ -67,7 +67,7 @@ const selectEntries = (db: TenantDb) => db.selectFrom('audit_log as a').selectAl
 
 export type AuditRow = Awaited<ReturnType<ReturnType<typeof withWhatTheySpeakOf>['execute']>>[number];
 
-/** Of the entry itself: a page is cut out before anything is joined to it. */
+/** True for a column of the entry itself: a page is selected before anything is joined to it. */
 const isOwn = (column: AuditColumn): boolean => column !== 'logical_date' && column !== 'extra';
 
 export async function listAuditEntries(
@@ -92,10 +92,7 @@ export async function listAuditEntries(
 type Order = AuditQuery['order'];
 type Page = { limit: number; offset: number; order: Order; isFromTheEnd: boolean };
 
-/**
- * What is behind the middle is read from the end: whoever goes to the last page of a long log waits for no more than for the
- * first (200,000 entries: 1 ms, where it was 340).
- */
+/** Reads offsets after the middle from the end, so that the last page of a long log is as fast as the first. */
 function pageOf({ limit, offset, order: asked }: AuditQuery, total: number): Page {
   const order = withoutTies(asked);
   const end = Math.min(offset + limit, total);
@@ -103,7 +100,7 @@ function pageOf({ limit, offset, order: asked }: AuditQuery, total: number): Pag
   return { limit: end - offset, offset: total - end, order: order.map(turned), isFromTheEnd: true };
 }
 
-/** Two that are equal would be in one order from the start and in the other from the end. */
+/** Adds the id to the order. Otherwise equal entries would have one order from the start and another from the end. */
 const withoutTies = (order: Order): Order =>
   order.some(({ column }) => column === 'id')
     ? order
@@ -120,11 +117,11 @@ const inOrder = <Db, Table extends keyof Db, Row>(
 ): SelectQueryBuilder<Db, Table, Row> =>
   order.reduce((sorted, { column, direction }) => sorted.orderBy(SORTABLE[column], direction), list);
 
-/** Of what is asked for, whatever the page. */
+/** The key of a filter, whatever the page. */
 const keyOf = ({ limit: _limit, offset: _offset, order: _order, ...asked }: AuditQuery): string =>
   JSON.stringify(asked);
 
-/** Over the entry alone, so that a count needs nothing else. */
+/** Conditions over the entry alone, so that a count needs no joins. */
 function conditionsOf(query: AuditQuery): RawBuilder<boolean>[] {
   const equal = {
     event: query.event,

@@ -1,7 +1,7 @@
-/** The audit log as it is written. */
+/** Writes the audit log. */
 import type { TenantDb } from '../database.ts';
 
-/** Who did something, from where: taken from the request, written with the change in one transaction. */
+/** The person or program that did something, from the request. Written with the change in one transaction. */
 export type Actor = { name: string; clientIp: string; requestId: string };
 
 export type AuditEntry = {
@@ -14,7 +14,7 @@ export type AuditEntry = {
   runId?: string;
   taskId?: string;
   mapIndex?: number;
-  /** Names of what changed, never the values: a secret must not reach the log by this road. */
+  /** Names of what changed, never the values, so that no secret reaches the log. */
   detail?: Record<string, unknown>;
 };
 

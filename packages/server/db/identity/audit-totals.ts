@@ -1,11 +1,11 @@
 /**
- * How many entries of the audit log match, without counting all of them for every page: entries are never changed, so those
- * that were counted once are counted, and only what came since is counted again. 200,000 entries took 35 ms for each page.
+ * Returns how many entries of the audit log match, without counting all of them for every page. Entries never change,
+ * so those that were counted once stay counted, and only newer ones are counted again.
  *
- *   settled    so old that nothing can appear among them any more: whoever wrote beside them has committed or given up
+ *   settled    so old that no new entry can appear before them: every transaction from that time has ended
  *   since      counted each time
  *
- * Retention removes the oldest entries; then, and after some minutes in any case, all are counted again.
+ * Retention removes the oldest entries. After that, and after some minutes in any case, all are counted again.
  */
 import { LRUCache } from 'lru-cache';
 import { sql } from 'kysely';
@@ -13,21 +13,21 @@ import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 export type AuditTotals = {
-  /** `conditions` are over `a`; `key` tells them apart from others. */
+  /** `conditions` are over `a`. `key` separates them from others. */
   count(
     db: TenantDb,
     asked: { tenantId: string; conditions: readonly RawBuilder<boolean>[]; key: string },
   ): Promise<number>;
 };
 
-/** Longer than any transaction lives: statements and idle transactions are ended before. */
+/** Longer than any transaction lives, because statements and idle transactions are ended before. */
 const SETTLED_AFTER = sql`interval '10 minutes'`;
 const COUNTED_AGAIN_MS = 10 * 60_000;
 const KEPT = 1_000;
-/** A search may be as long as an address. */
+/** A longer filter is not cached. */
 const LONGEST_KEPT = 500;
 
-/** `upTo`: the id of the newest that is settled; `oldest`: of the first entry that there was. */
+/** `upTo`: the id of the newest settled entry. `oldest`: the id of the first entry at that time. */
 type Counted = { upTo: number; total: number; oldest: number | null; at: number };
 type Count = { total: number; settled: number; upTo: number; oldest: number | null };
 
@@ -50,7 +50,8 @@ export function createAuditTotals(): AuditTotals {
 }
 
 /**
- * Plan: audit_log_newest for the two ends, the primary key for what came since; all entries when nothing was counted before.
+ * Query plan: audit_log_newest for the two ends, the primary key for newer entries; all entries when nothing was
+ * counted before.
  */
 async function countSince(
   db: TenantDb,

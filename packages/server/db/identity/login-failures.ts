@@ -1,7 +1,7 @@
 /**
- * The failed-login budget of a client address, in Postgres so that it holds across processes. The row is locked while a
- * password is checked, which makes attempts from one address take turns: a burst of parallel guesses cannot all pass
- * the check before the first one is counted. A successful login leaves the row as it was.
+ * The failed-login budget of a client address, in Postgres so that all processes share it. The row is locked while a
+ * password is checked, so attempts from one address run one after another: parallel guesses cannot all pass the check
+ * before the first one is counted. A successful login does not change the row.
  */
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
@@ -13,7 +13,7 @@ const WINDOW_SECONDS = 60;
 export type Budget = { failures: number; secondsLeft: number };
 
 export async function lockBudget(trx: Transaction<AllTables>, clientIp: string): Promise<Budget> {
-  // The upsert makes the row if need be and takes its lock either way; an expired window starts anew.
+  // The upsert creates the row if necessary and locks it in any case. An expired window starts again.
   const { rows } = await sql<Budget>`
     insert into login_failures as f (client_ip, window_started_at, failures) values (${clientIp}, clock_timestamp(), 0)
     on conflict (client_ip) do update set

@@ -1,4 +1,7 @@
-/** Which account of an identity provider a user is. The subject is what lasts: addresses change hands. */
+/**
+ * The account of a user at an identity provider. The subject identifies it, because email addresses can pass to other
+ * people.
+ */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
@@ -8,7 +11,9 @@ const rolesOfUser = sql<string[]>`array(
   select role_name from user_roles
   where user_roles.tenant_id = users.tenant_id and user_roles.user_id = users.id order by role_name)`;
 
-/** Locked until the sign-in's transaction ends, as every answer here: its roles are about to be written. */
+/**
+ * Locks the row until the sign-in's transaction ends, as all these functions do, because the roles are written next.
+ */
 export const findUserByIdentity = (
   db: TenantDb,
   identity: { issuer: string; subject: string },
@@ -38,7 +43,7 @@ export const lockUser = (db: TenantDb, userId: string): Promise<IdentityUser | u
     .forUpdate()
     .executeTakeFirst();
 
-/** False when the user has another account of this provider, or the account another user. */
+/** Returns false when the user has another account of this provider, or the account belongs to another user. */
 export async function bindIdentity(
   db: TenantDb,
   identity: { issuer: string; subject: string; userId: string },
@@ -52,7 +57,7 @@ export async function bindIdentity(
   return bound !== undefined;
 }
 
-/** Undefined when the address is taken. Without a password: nobody logs in to it with one. */
+/** Returns undefined when the address is taken. The user has no password and cannot log in with one. */
 export const insertUserWithoutPassword = (db: TenantDb, email: string): Promise<{ id: string } | undefined> =>
   db
     .insertInto('users')
@@ -70,7 +75,7 @@ export async function recordSignIn(db: TenantDb, identity: { issuer: string; sub
     .execute();
 }
 
-/** The provider's new address of the user; false, and nothing is written, when another user has it. */
+/** Stores the provider's new address of the user. Returns false and writes nothing when another user has it. */
 export async function changeEmail(db: TenantDb, userId: string, email: string): Promise<boolean> {
   const isTaken = await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst();
   if (isTaken) return false;
@@ -78,7 +83,7 @@ export async function changeEmail(db: TenantDb, userId: string, email: string): 
   return true;
 }
 
-/** How many accounts the user was released from. */
+/** Returns how many accounts were released. */
 export async function releaseIdentities(db: TenantDb, userId: string): Promise<number> {
   const { numDeletedRows } = await db.deleteFrom('user_identities').where('user_id', '=', userId).executeTakeFirst();
   return Number(numDeletedRows);

@@ -24,7 +24,7 @@ const COLUMNS = [
   'last_used_at',
 ] as const;
 
-/** What is kept of a token. */
+/** What is stored of a token. */
 export type StoredToken = { hash: Buffer; start: string; expiresAt: Date };
 
 export type LiveServiceAccount = {
@@ -36,13 +36,13 @@ export type LiveServiceAccount = {
   role: string;
   permissions: string[];
   hasExpired: boolean;
-  /** Its use has not been written down for a minute. */
+  /** True when its use was not recorded for a minute. */
   isUseDue: boolean;
 };
 
 /**
- * Whose token it is, right now; undefined for one that was revoked, replaced or never was. Runs at every request of a service
- * account, as `findLiveSession` does at those of people: one lookup by a unique index and two by keys.
+ * Returns the account of a token now. Undefined for a token that was revoked, replaced, or never existed. Called at
+ * every request of a service account, as `findLiveSession` is for people: one lookup by a unique index and two by keys.
  */
 export async function findServiceAccountByToken(
   db: SharedDb,
@@ -61,7 +61,7 @@ export async function findServiceAccountByToken(
   return row && { ...row, permissions: row.permissions.split(' ') };
 }
 
-/** At most once a minute, however many processes see it used. */
+/** Records the use at most once a minute, however many processes see it. */
 export async function recordUse(db: SharedDb, account: { tenantId: string; id: string }): Promise<void> {
   await sql`
     update service_accounts set last_used_at = clock_timestamp()
@@ -89,7 +89,7 @@ export async function listServiceAccounts(
   return { accounts, total: count.total };
 }
 
-/** Locked until the transaction ends. */
+/** Locks the account until the transaction ends. */
 export const lockServiceAccount = (db: TenantDb, name: string): Promise<ServiceAccountRow | undefined> =>
   db
     .selectFrom('service_accounts')
@@ -98,7 +98,7 @@ export const lockServiceAccount = (db: TenantDb, name: string): Promise<ServiceA
     .forUpdate()
     .executeTakeFirst();
 
-/** Undefined when the name is taken. */
+/** Returns undefined when the name is taken. */
 export const insertServiceAccount = (
   db: TenantDb,
   account: { name: string; role: string; createdBy: string; token: StoredToken },

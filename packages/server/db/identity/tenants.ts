@@ -2,10 +2,12 @@ import { sql } from 'kysely';
 import type { SharedDb, TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** Made at the first start. Its administrators administer the platform, so it is there for good and cannot be disabled. */
+/**
+ * Created at the first start. Its administrators administer the platform, so it always exists and cannot be disabled.
+ */
 export const DEFAULT_TENANT = 'default';
 
-/** As the check of the table has it. */
+/** The same pattern as in the check of the table. */
 export const TENANT_NAME_PATTERN = '^[a-z0-9][a-z0-9_-]{0,62}$';
 
 export type Tenant = { id: string; name: string };
@@ -24,7 +26,7 @@ export async function upsertTenant(db: SharedDb, name: string): Promise<Tenant> 
   return db.selectFrom('tenants').select(['id', 'name']).where('name', '=', name).executeTakeFirstOrThrow();
 }
 
-/** Undefined when the name is taken. */
+/** Returns undefined when the name is taken. */
 export const insertTenant = (db: SharedDb, name: string): Promise<Tenant | undefined> =>
   db
     .insertInto('tenants')
@@ -62,7 +64,7 @@ export async function listTenants(
 export const findListedTenant = (db: SharedDb, name: string): Promise<ListedTenant | undefined> =>
   selectTenants(db).where('name', '=', name).executeTakeFirst();
 
-/** False when it was so already. */
+/** Returns false when nothing changed. */
 export async function setTenantDisabled(db: SharedDb, id: string, isDisabled: boolean): Promise<boolean> {
   const changed = await db
     .updateTable('tenants')
@@ -77,7 +79,7 @@ export async function setTenantDisabled(db: SharedDb, id: string, isDisabled: bo
 export const listTenantIds = (db: SharedDb): Promise<Tenant[]> =>
   db.selectFrom('tenants').select(['id', 'name']).execute();
 
-/** The permissions of these roles of the tenant, those that are there. */
+/** Returns the permissions of those of these roles that exist in the tenant. */
 export async function permissionsOfRoles(db: TenantDb, roles: readonly string[]): Promise<string[]> {
   if (roles.length === 0) return [];
   const rows = await db
@@ -88,7 +90,7 @@ export async function permissionsOfRoles(db: TenantDb, roles: readonly string[])
   return rows.flatMap(({ permissions }) => permissions);
 }
 
-/** Of a tenant that has none yet. */
+/** Inserts the roles of a tenant that has none yet. */
 export async function insertRoles(
   db: TenantDb,
   roles: readonly { name: string; permissions: string[] }[],

@@ -33,8 +33,8 @@ export const findUserById = (db: TenantDb, id: string): Promise<UserRow | undefi
   selectUsers(db).where('users.id', '=', id).executeTakeFirst();
 
 /**
- * Locked against changes until the login's transaction ends: a new password ends the sessions it finds, and one that was
- * being opened with the old password at that moment must be among them.
+ * Locks the user against changes until the login's transaction ends. A new password ends all existing sessions,
+ * including one that was being opened with the old password at that moment.
  */
 export const findUserForLogin = (db: TenantDb, email: string) =>
   db
@@ -44,7 +44,7 @@ export const findUserForLogin = (db: TenantDb, email: string) =>
     .forShare()
     .executeTakeFirst();
 
-/** The names among `roles` that do not exist in this tenant. */
+/** Returns the names among `roles` that do not exist in this tenant. */
 export async function unknownRoles(db: TenantDb, roles: readonly string[]): Promise<string[]> {
   if (roles.length === 0) return [];
   const known = await db
@@ -56,7 +56,7 @@ export async function unknownRoles(db: TenantDb, roles: readonly string[]): Prom
   return roles.filter((role) => !names.has(role));
 }
 
-/** Undefined when the address is taken. */
+/** Returns undefined when the address is taken. */
 export async function insertUser(
   db: TenantDb,
   user: { email: string; passwordHash: string | null; roles: readonly string[] },
@@ -98,7 +98,7 @@ export async function tenantHasUsers(db: TenantDb): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-/** Of any tenant. */
+/** True when any tenant has a user. */
 export async function anybodyThere(db: SharedDb): Promise<boolean> {
   return (await db.selectFrom('users').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
@@ -106,7 +106,7 @@ export async function anybodyThere(db: SharedDb): Promise<boolean> {
 export const findUserIdByEmail = async (db: TenantDb, email: string): Promise<string | undefined> =>
   (await db.selectFrom('users').select('id').where('email', '=', email).executeTakeFirst())?.id;
 
-/** Only through `removeUser`, which keeps the last administrator. */
+/** Call it only through `removeUser`, which keeps the last administrator. */
 export async function deleteUser(db: TenantDb, userId: string): Promise<void> {
   await db.deleteFrom('users').where('id', '=', userId).execute();
 }

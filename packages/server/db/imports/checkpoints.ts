@@ -1,10 +1,15 @@
-/** How far an import is. Written in the transaction of what it speaks of, so that neither is there without the other. */
+/**
+ * The progress of an import. Written in the transaction of the imported rows, so that neither exists without the other.
+ */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 
 export type ImportKey = { source: string; kind: string };
 
-/** Where to go on; undefined when there is nothing to go on with: nothing was begun, all is done, or something else was asked for. */
+/**
+ * Returns where to continue. Undefined when there is nothing to continue: nothing was started, everything is done, or
+ * the scope differs.
+ */
 export async function findPosition(db: TenantDb, key: ImportKey, scope: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('airflow_imports')

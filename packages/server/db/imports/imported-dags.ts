@@ -1,4 +1,4 @@
-/** DAGs that are known from an Airflow before, or without, being deployed here: stale, with tasks and no code. */
+/** DAGs that are known only from an Airflow: stale, with tasks and no code. */
 import { createHash } from 'node:crypto';
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -26,8 +26,8 @@ export type ImportedDag = Pick<
 };
 
 /**
- * In a transaction. A DAG that is there stays as it is: only the version its imported runs are bound to is added, or made
- * anew when more tasks are known. When the DAG is deployed it gets its first version of our own, and is stale no more.
+ * Runs in a transaction. An existing DAG stays as it is: only the version of its imported runs is added, or replaced
+ * when more tasks are known. When the DAG is deployed, it gets its first own version and is no longer stale.
  */
 export async function saveImportedDag(db: TenantDb, dag: ImportedDag): Promise<{ isNew: boolean }> {
   const { spec, ...values } = dag;
@@ -85,7 +85,7 @@ export async function saveImportedDag(db: TenantDb, dag: ImportedDag): Promise<{
   return { isNew: inserted !== undefined };
 }
 
-/** Of the tasks that the runs imported before have, when there are such: they stay known. */
+/** Returns the spec of earlier imports, if there is one, so that its tasks stay known. */
 export async function findImportedSpec(db: TenantDb, dagId: string): Promise<string | undefined> {
   const row = await db
     .selectFrom('dag_versions')

@@ -1,6 +1,6 @@
 /**
- * Runs as they ended elsewhere, written in sets: one statement for hundreds of runs, one for thousands of instances, each as
- * one JSON document. Everything is finished when it is written, and the engine looks at unfinished rows only.
+ * Runs that ended elsewhere, written in batches: one statement for hundreds of runs, one for thousands of instances,
+ * each as one JSON document. All rows are finished, so the engine, which only reads unfinished rows, ignores them.
  */
 import { sql } from 'kysely';
 import type { RunState, RunType, TaskState } from '@svc/spec/states.ts';
@@ -40,7 +40,7 @@ export type ImportedTry = {
   operator: string;
   pool: string;
   pool_slots: number;
-  /** Text, because a number of JavaScript may not hold it. */
+  /** Text, because a JavaScript number may be too small for it. */
   priority_weight: string;
   queue: string;
   scheduled_at: Moment | null;
@@ -66,7 +66,7 @@ export type StoredRun = RunName & {
   end_date: Moment | null;
 };
 
-/** Runs that stand in the way of these: of the same id, or of the same date. Plan: the two unique indexes. */
+/** Finds runs that conflict with these: with the same id, or the same date. Query plan: the two unique indexes. */
 export async function findRunsInTheWay(
   db: TenantDb,
   tenantId: string,
@@ -87,7 +87,7 @@ export async function findRunsInTheWay(
   return rows;
 }
 
-/** Those that could be written, with the key of each: what stands in the way of one stays as it is. */
+/** Inserts the runs without a conflict and returns their keys. Conflicting runs are skipped. */
 export async function insertImportedRuns(
   db: TenantDb,
   tenantId: string,
@@ -116,7 +116,7 @@ const COMMON = `run bigint, dag_id text, task_id text, map_index int, state text
   start_date timestamptz, end_date timestamptz, hostname text, pid int, rendered_map_index text`;
 const COMMON_NAMES = COMMON.replaceAll(/(\w+) \w+(,|$)/g, '$1$2');
 
-/** No counters of what comes before: nobody ever asks a finished instance for them. */
+/** Without upstream counters, because no code reads them of finished instances. */
 const NO_UPSTREAM = '0';
 
 export async function insertImportedInstances(
@@ -133,7 +133,7 @@ export async function insertImportedInstances(
     order by run, task_id, map_index`.execute(db);
 }
 
-/** Tries before the last one. */
+/** Inserts the tries before the last one. */
 export async function insertImportedTries(
   db: TenantDb,
   tenantId: string,
@@ -146,7 +146,7 @@ export async function insertImportedTries(
     on conflict do nothing`.execute(db);
 }
 
-/** When all instances of the runs are there: lists and dashboards go by these counts. */
+/** Call it after all instances of the runs are written. Lists and dashboards use these counts. */
 export async function countImportedInstances(db: TenantDb, tenantId: string, runs: readonly number[]): Promise<void> {
   await sql`
     update dag_runs r set state_counts = c.counts
@@ -159,7 +159,7 @@ export async function countImportedInstances(db: TenantDb, tenantId: string, run
     where r.tenant_id = ${tenantId} and r.id = c.run`.execute(db);
 }
 
-/** With their instances, to be imported anew. Never a run of our own. */
+/** Deletes imported runs with their instances, so that they can be imported again. Never deletes another run. */
 export async function deleteImportedRuns(db: TenantDb, ids: readonly number[]): Promise<void> {
   await db
     .deleteFrom('dag_runs')

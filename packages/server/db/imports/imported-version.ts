@@ -1,11 +1,14 @@
-/** Runs that were imported from an Airflow: what they are known by, and how what cannot be done to them is refused. */
+/**
+ * Runs that were imported from an Airflow: how they are recognised, and the refusal of actions that they do not
+ * support.
+ */
 
-/** The version such runs are bound to. It has tasks and no code; those that are registered here begin with 1. */
+/** The version of imported runs. It has tasks and no code. Registered versions begin with 1. */
 export const IMPORTED_VERSION = 0;
 
 export const isImported = (run: { version_number: number }): boolean => run.version_number === IMPORTED_VERSION;
 
-/** It would have to run again, or to have ended otherwise; the API answers 409 with this text. */
+/** For actions that would run an imported run again or change its end. The API answers 409 with this text. */
 export class ImportedRunError extends Error {
   constructor(runs: readonly string[]) {
     const named = runs.slice(0, NAMED).join(', ') + (runs.length > NAMED ? ` and ${runs.length - NAMED} more` : '');

@@ -3,10 +3,10 @@ import type { Database } from '../database.ts';
 import type { ExecutorFacts, Moment } from '../schema.ts';
 
 export type Component = 'scheduler' | 'triggerer' | 'dag_processor';
-/** `unixname`: the user of the operating system that it runs as. */
+/** `unixname`: the operating system user of the process. */
 export type ProcessIdentity = { processId: string; hostname: string; version: string; unixname?: string };
 
-/** `executor`: with what a scheduler runs tasks. */
+/** `executor`: the executor with which a scheduler runs tasks. */
 export async function beat(
   db: Database,
   process: ProcessIdentity & { executor?: ExecutorFacts },
@@ -29,7 +29,7 @@ export async function beat(
     .execute();
 }
 
-/** What the scheduler that was heard of last runs tasks with; undefined when none has said so. */
+/** Returns the executor of the scheduler with the newest heartbeat. Undefined when no scheduler has reported one. */
 export async function findExecutor(db: Database): Promise<ExecutorFacts | undefined> {
   const row = await db.shared
     .selectFrom('heartbeats')
@@ -43,7 +43,7 @@ export async function findExecutor(db: Database): Promise<ExecutorFacts | undefi
   return row?.executor ?? undefined;
 }
 
-/** A process that leaves says so: it must not look as if it had died. */
+/** Records that a process stops, so that it does not seem to have died. */
 export async function recordStop(db: Database, processId: string): Promise<void> {
   await db.shared
     .updateTable('heartbeats')
@@ -52,7 +52,7 @@ export async function recordStop(db: Database, processId: string): Promise<void>
     .execute();
 }
 
-/** The newest sign of life of each component in any process; how old it is by the database's clock, not by ours. */
+/** Returns the newest heartbeat of each component in any process. Its age is measured by the database's clock. */
 export async function latestBeats(
   db: Database,
 ): Promise<{ component: string; lastSeenAt: Moment; ageSeconds: number }[]> {
@@ -62,7 +62,7 @@ export async function latestBeats(
   return rows;
 }
 
-/** Those that gave a sign of life within the time and have not said that they leave. */
+/** Counts schedulers with a heartbeat within this time that have not stopped. */
 export async function countSchedulers(db: Database, { withinMs }: { withinMs: number }): Promise<number> {
   const { rows } = await sql<{ schedulers: number }>`
     select count(*)::int as schedulers from heartbeats
@@ -71,7 +71,7 @@ export async function countSchedulers(db: Database, { withinMs }: { withinMs: nu
   return rows[0]?.schedulers ?? 0;
 }
 
-/** The ids of schedulers that gave a sign of life within the time and have not said that they leave. */
+/** Returns the ids of schedulers with a heartbeat within this time that have not stopped. */
 export async function findLiveSchedulers(db: Database, { withinMs }: { withinMs: number }): Promise<Set<string>> {
   const { rows } = await sql<{ id: string }>`
     select process_id as id from heartbeats

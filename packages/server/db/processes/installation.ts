@@ -1,4 +1,4 @@
-/** What all processes of an installation share: its id, and where its schedulers keep task logs. */
+/** What all processes of an installation share: its id, and whether its log directory is marked. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Moment } from '../schema.ts';
@@ -13,7 +13,7 @@ export async function findInstallation(db: Database): Promise<Installation> {
   return { id, logsMarkedAt };
 }
 
-/** A scheduler has put the installation's marker into its directory of task logs. */
+/** Records that a scheduler has put the installation's marker into its directory of task logs. */
 export async function recordLogsMarked(db: Database): Promise<void> {
   await db.shared
     .updateTable('installation')

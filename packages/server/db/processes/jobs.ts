@@ -1,4 +1,4 @@
-/** The processes of the control plane as Airflow's jobs: one per component that a process runs. They serve all tenants. */
+/** The processes of the control plane as Airflow's jobs: one per component of a process. They serve all tenants. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { SharedDb } from '../database.ts';
@@ -12,7 +12,7 @@ export type JobRow = {
   state: JobState;
   hostname: string;
   unixname: string | null;
-  /** Of schedulers: the executor of tasks that name none. */
+  /** For schedulers: the executor of tasks that name none. */
   executorClass: string | null;
   startedAt: Moment;
   lastSeenAt: Moment;
@@ -44,10 +44,10 @@ export type JobQuery = {
   range: readonly { column: 'start_date' | 'end_date'; operator: '>=' | '>' | '<=' | '<'; moment: Moment }[];
 };
 
-/** A process that has been silent for this long is dead: as Airflow judges its schedulers. */
+/** A process that is silent for this long counts as dead, as in Airflow. */
 const SILENT_SECONDS = 30;
 
-/** Airflow's names, where it has such an executor. */
+/** Airflow's names for executors that it also has. */
 const executorClass = sql`case executor #>> '{execution_modes,0}'
     when 'subprocess' then 'LocalExecutor' when 'pod' then 'KubernetesExecutor' else executor #>> '{execution_modes,0}' end`;
 

@@ -1,4 +1,6 @@
-/** What belongs to no run and grows with them: events of assets, backfills that are over, and entries of the audit log. */
+/**
+ * Rows that belong to no run but grow with the runs: asset events, completed backfills, and entries of the audit log.
+ */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { SharedDb } from '../database.ts';
@@ -7,7 +9,7 @@ import type { Moment } from '../schema.ts';
 export type OldRowsCursor = { at: Moment; id: number };
 type Page = { tenantId: string; before: Moment; after: OldRowsCursor | undefined; limit: number };
 
-/** How far it looked, and what of it may go. */
+/** How far it has read, and which of the rows may be removed. */
 export type OldRows = { seenTo: OldRowsCursor | undefined; ids: number[]; seen: number };
 
 const behind = (after: OldRowsCursor | undefined, column: string): RawBuilder<unknown> =>
@@ -22,7 +24,7 @@ function pageOf(rows: readonly { id: number; at: Moment; isNeeded: boolean }[]):
   };
 }
 
-/** `gone`: which runs count as if they were not there. */
+/** `gone`: the runs that count as removed. */
 const eventIsNeeded = (gone: RawBuilder<boolean>): RawBuilder<boolean> => sql<boolean>`(
   exists (select from asset_queue q where q.tenant_id = e.tenant_id and q.event_id = e.id)
   or exists (select from dag_run_asset_events x join dag_runs r on r.tenant_id = x.tenant_id and r.id = x.run
@@ -33,9 +35,9 @@ const eventIsNeeded = (gone: RawBuilder<boolean>): RawBuilder<boolean> => sql<bo
     and (n.at, n.id) > (e.at, e.id)))`;
 
 /**
- * An event is needed while a DAG waits with it for others, while a run is there that made it or was made by it, and as the last
- * one of its asset. `asIf`: for what is only looked at, as if all old runs were gone.
- * Plan: index asset_events_newest from its old end, a few keys each.
+ * An event is needed while a DAG waits with it for other events, while a run exists that caused it or was caused by it,
+ * and as the last one of its asset. `asIf`: for a dry run, as if all old runs were removed. Query plan: index
+ * asset_events_newest from its old end, a few keys each.
  */
 export async function findOldEvents(db: SharedDb, page: Page, { asIf }: { asIf: boolean }): Promise<OldRows> {
   const { tenantId, before, after, limit } = page;
@@ -48,7 +50,7 @@ export async function findOldEvents(db: SharedDb, page: Page, { asIf }: { asIf: 
   return pageOf(rows);
 }
 
-/** Judged again: a DAG may have begun to wait with it. */
+/** Checks the events again, because a DAG may have started to wait with one. */
 export async function removeEvents(trx: SharedDb, tenantId: string, ids: readonly number[]): Promise<number> {
   const { rows } = await sql<{ id: number }>`
     select e.id from asset_events e where e.tenant_id = ${tenantId}::uuid and e.id = any(${[...ids]}::bigint[])
@@ -58,12 +60,12 @@ export async function removeEvents(trx: SharedDb, tenantId: string, ids: readonl
   return Number(numAffectedRows);
 }
 
-/** Over, and without runs. There are few: one statement. */
+/** Completed backfills without runs. There are few, so one statement suffices. */
 const isOldBackfill = (tenantId: string, before: Moment): RawBuilder<boolean> => sql<boolean>`
   b.tenant_id = ${tenantId}::uuid and b.completed_at < ${before}::timestamptz
   and not exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id)`;
 
-/** As if all old runs were gone. */
+/** Counts as if all old runs were removed. */
 export async function countOldBackfills(db: SharedDb, tenantId: string, before: Moment): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from backfills b where b.tenant_id = ${tenantId}::uuid and b.completed_at < ${before}::timestamptz

@@ -1,15 +1,15 @@
 /**
- * Runs that ended before a moment: which of them nobody needs any more, and their removal with everything that is theirs.
+ * Runs that ended before a moment: which of them are no longer needed, and their removal with all their rows.
  *
- * Found along dag_runs_by_end from its old end, each with a few lookups by key: what it costs goes with what is old, not with
- * what there is.
+ * They are found along dag_runs_by_end from its old end, each with a few lookups by key. The cost depends on the number
+ * of old runs, not on the number of all runs.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { SharedDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** Why a run stays although it is old; in words in docs/operations.md. */
+/** Why an old run is kept. docs/operations.md explains the reasons. */
 export const KEPT_FOR = ['newest_of_dag', 'next_run', 'backfill', 'unfinished'] as const;
 export type KeptFor = (typeof KEPT_FOR)[number];
 
@@ -17,21 +17,21 @@ export type OldRun = {
   id: number;
   dagId: string;
   runId: string;
-  /** Null: it ended without saying when. */
+  /** Null: it ended without an end date. */
   endDate: Moment | null;
-  /** Of all its tasks. */
+  /** The number of instances of all its tasks. */
   instances: number;
-  /** Null: it may go. */
+  /** Null: it may be removed. */
   keptFor: KeptFor | null;
 };
 
-/** Where to go on: behind this run. Those without an end come first. */
+/** Where to continue: after this run. Runs without an end come first. */
 export type OldRunsCursor = Pick<OldRun, 'id' | 'endDate'>;
 
 export type OldRunsQuery = {
   tenantId: string;
   before: Moment;
-  /** How many successful runs of a DAG the average of a deadline is made of: `readAverages`. */
+  /** By DAG, how many successful runs the average of a deadline uses: `readAverages`. */
   averages: Readonly<Record<string, number>>;
 };
 
@@ -42,13 +42,13 @@ const ofSameDag = (alias: string): RawBuilder<unknown> =>
 const isOld = (before: Moment): RawBuilder<boolean> => sql<boolean>`r.state in ('success', 'failed')
   and coalesce(r.end_date, r.run_after) < ${before}::timestamptz`;
 
-/** Less than `count` runs of the DAG are newer (and succeeded). */
+/** True when fewer than `count` newer runs of the DAG (that meet the condition) exist. */
 const isAmongNewest = (count: RawBuilder<unknown>, condition = sql``): RawBuilder<boolean> => sql<boolean>`(
   select count(*) from (
     select from dag_runs n where ${ofSameDag('n')} and (n.run_after, n.id) > (r.run_after, r.id) ${condition}
     limit ${count}) newer) < ${count}`;
 
-/** The state of the first run with a later logical date; `condition` passes over some. */
+/** The state of the first run with a later logical date that meets `condition`. */
 const stateAfter = (condition = sql``): RawBuilder<unknown> => sql`(
   select n.state from dag_runs n where ${ofSameDag('n')} and n.logical_date > r.logical_date ${condition}
   order by n.logical_date limit 1)`;
@@ -56,12 +56,12 @@ const stateAfter = (condition = sql``): RawBuilder<unknown> => sql`(
 const AUTOMATED = sql`n.run_type in ('scheduled', 'backfill')`;
 
 /**
- * What the next run of the DAG will look at, or one that is under way:
+ * Runs that the next or an active run of the DAG will read:
  *
  *   - the run before it, by logical date: depends_on_past, wait_for_downstream;
- *   - the last that succeeded before it: prev_data_interval_start_success and the like;
- *   - the last one that a timetable or a backfill made: where the schedule goes on, with catchup or without;
- *   - those whose durations a deadline takes the average of.
+ *   - the last successful run before it: prev_data_interval_start_success and similar values;
+ *   - the last run that a timetable or a backfill created: from there the schedule continues, with or without catchup;
+ *   - the runs whose durations a deadline averages.
  */
 const isNeededByNext = (averages: OldRunsQuery['averages']): RawBuilder<boolean> => {
   const average = sql`coalesce((${JSON.stringify(averages)}::jsonb ->> r.dag_id)::int, 0)`;
@@ -78,7 +78,9 @@ const isNeededByNext = (averages: OldRunsQuery['averages']): RawBuilder<boolean>
       and ${isAmongNewest(average, sql`and n.state = 'success' and n.start_date is not null and n.end_date is not null`)}))`;
 };
 
-/** Tasks that were cleared alone, deadlines that nobody has looked at, callbacks that are to be called, tasks that wait for it. */
+/**
+ * The run has tasks that were cleared alone, open deadlines, callbacks that must be called, or tasks that wait for it.
+ */
 const IS_UNFINISHED = sql<boolean>`(
   r.state_counts::jsonb ?| array['live', 'up_for_retry', 'up_for_reschedule'] and exists (
     select from jsonb_each_text(r.state_counts::jsonb) c
@@ -102,7 +104,9 @@ const keptFor = (query: OldRunsQuery): RawBuilder<KeptFor | null> => sql<KeptFor
 
 const INSTANCES = sql<number>`(select coalesce(sum(c.value::bigint), 0) from jsonb_each_text(r.state_counts::jsonb) c)::int8`;
 
-/** Oldest end first. Plan: index dag_runs_by_end backwards from the cursor, limited; a few keys each. */
+/**
+ * Returns the oldest ends first. Query plan: index dag_runs_by_end backwards from the cursor, limited; a few keys each.
+ */
 export async function findOldRuns(
   db: SharedDb,
   query: OldRunsQuery,
@@ -128,7 +132,7 @@ export async function findOldRuns(
   return [...withoutEnd.rows, ...rows];
 }
 
-/** By DAG; those without such a deadline are left out. */
+/** By DAG. DAGs without such a deadline are missing. */
 export async function readAverages(db: SharedDb, tenantId: string): Promise<Record<string, number>> {
   const { rows } = await sql<{ dagId: string; runs: number }>`
     select d.dag_id as "dagId", max(coalesce((alert #>> '{reference_arguments,max_runs}')::int, 10)) as runs
@@ -150,7 +154,7 @@ export type RemovedRows = {
 
 export const NO_ROWS: RemovedRows = { runs: 0, taskInstances: 0, earlierTries: 0, xcoms: 0, renderedFields: 0 };
 
-/** What a run takes with it, in the tables that have many rows of it; the others go by their keys. */
+/** The tables with many rows per run. Rows of other tables are deleted by their foreign keys. */
 const OWN_TABLES = {
   taskInstances: 'task_instances',
   earlierTries: 'task_instance_history',
@@ -162,7 +166,7 @@ const OWN = Object.entries(OWN_TABLES) as [keyof typeof OWN_TABLES, string][];
 const ofRuns = (tenantId: string, runs: readonly number[]): RawBuilder<boolean> =>
   sql<boolean>`tenant_id = ${tenantId}::uuid and run = any(${[...runs]}::bigint[])`;
 
-/** What would go with these runs. */
+/** Counts the rows that would be removed with these runs. */
 export async function countOwn(db: SharedDb, tenantId: string, runs: readonly number[]): Promise<RemovedRows> {
   const counts = OWN.map(
     ([name, table]) =>
@@ -175,8 +179,8 @@ export async function countOwn(db: SharedDb, tenantId: string, runs: readonly nu
 export type RemovedRun = { dagId: string; runId: string };
 
 /**
- * In the caller's transaction. Judged again under their locks: one that is locked is being changed by somebody, and one that was
- * changed is not what it was; both stay. Their logs are noted for `takeRemovedLogs`.
+ * Removes runs in the caller's transaction. Checks them again under their locks: a locked run is being changed, and a
+ * changed one may be needed; both are kept. Their logs are noted for `takeRemovedLogs`.
  */
 export async function removeRuns(
   trx: SharedDb,

@@ -1,9 +1,9 @@
-/** Old runs are removed by one process at a time, whoever it is: a scheduler, or somebody on the host. */
+/** One process at a time removes old runs: a scheduler, or a command on the host. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** Renewed with every batch. So long after its death a process still keeps the others away. */
+/** Renewed with every batch. After a process has died, it excludes the others for this long. */
 const LEASE_SECONDS = 60;
 
 export type PruneLease =
@@ -11,7 +11,7 @@ export type PruneLease =
   | { kind: 'busy'; holder: string; until: Moment }
   | { kind: 'done'; at: Moment };
 
-/** `everyMs`: `done` when it was finished by anybody within that time. */
+/** `everyMs`: returns `done` when any process has finished within this time. */
 export async function takePruneLease(
   db: SharedDb,
   input: { by: string; holder: string; everyMs?: number },
@@ -30,7 +30,10 @@ export async function takePruneLease(
   return { kind: 'done', at: state.finished_at ?? '' };
 }
 
-/** False: somebody else has it by now. Within the transaction of a batch, so that no two are at it. */
+/**
+ * Returns false when another process has the lease now. Called in the transaction of a batch, so that only one process
+ * removes runs.
+ */
 export async function renewPruneLease(trx: SharedDb, by: string): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update prune_state set lease_until = clock_timestamp() + ${LEASE_SECONDS} * interval '1 second'
@@ -38,7 +41,7 @@ export async function renewPruneLease(trx: SharedDb, by: string): Promise<boolea
   return numAffectedRows > 0n;
 }
 
-/** `isFinished`: there was nothing more to do; otherwise it goes on with whoever comes next. */
+/** `isFinished`: nothing is left to remove. Otherwise the next process continues. */
 export async function releasePruneLease(
   db: SharedDb,
   by: string,

@@ -1,4 +1,4 @@
-/** Logs of runs that were removed: noted with the removal, crossed off when they are gone. */
+/** Logs of removed runs: noted with the removal, and deleted from the list when they are gone. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
 
@@ -7,11 +7,11 @@ export type RemovedLogs = {
   id: number;
   dagId: string;
   runId: string;
-  /** There is a run of that id again (a backfill of the same date): the logs are its own by now. */
+  /** True when a run with this id exists again (a backfill of the same date), so that the logs belong to it. */
   isTaken: boolean;
 };
 
-/** The oldest ones first. Nothing is locked: to remove a log twice does no harm. */
+/** Returns the oldest ones. Locks nothing, because removing a log twice does no harm. */
 export async function findRemovedLogs(db: SharedDb, limit: number): Promise<RemovedLogs[]> {
   const { rows } = await sql<RemovedLogs>`
     select l.tenant_id as "tenantId", l.id, l.dag_id as "dagId", l.run_id as "runId",
@@ -33,7 +33,7 @@ export async function countRemovedLogs(db: SharedDb): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-/** So long ago, by the clock of the database. */
+/** Returns the moment this long ago, by the clock of the database. */
 export async function momentBefore(db: SharedDb, ms: number): Promise<string> {
   const { rows } = await sql<{ at: string }>`
     select clock_timestamp() - ${ms}::float8 * interval '1 ms' as at`.execute(db);
@@ -42,7 +42,10 @@ export async function momentBefore(db: SharedDb, ms: number): Promise<string> {
   return row.at;
 }
 
-/** For the transaction it is called in: nobody waits for us, and we for nobody. A run of many tasks takes its time. */
+/**
+ * Sets timeouts for the current transaction, so that it does not wait long for locks. Removing a run with many tasks
+ * may take long.
+ */
 export async function yieldToOthers(trx: SharedDb): Promise<void> {
   await sql`select set_config('lock_timeout', '500ms', true), set_config('statement_timeout', '600s', true)`.execute(
     trx,

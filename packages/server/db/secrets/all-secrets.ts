@@ -1,4 +1,4 @@
-/** Every variable and connection of a tenant, as stored: what is secret is sealed. */
+/** Reads every variable and connection of a tenant as stored: secrets are sealed. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { ConnectionRow } from './connections.ts';
@@ -17,7 +17,7 @@ export async function readAllSecrets(db: TenantDb): Promise<StoredSecrets> {
   return { variables, connections };
 }
 
-/** Differs when any variable or connection of the tenant differs: the count that triggers keep of their changes. */
+/** Differs when any variable or connection of the tenant differs. Postgres triggers count their changes. */
 export async function readVaultStamp(db: TenantDb): Promise<string> {
   const stamp = sql<string>`coalesce(sum(changes), 0)::text`.as('stamp');
   return (await db.selectFrom('vault_changes').select(stamp).executeTakeFirstOrThrow()).stamp;

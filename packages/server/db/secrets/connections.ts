@@ -7,10 +7,10 @@ import { pageWithTotal } from '../page-with-total.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
 
-/** As stored: what is secret is sealed, and only the vault can open it. */
+/** As stored: secrets are sealed, and only the vault can open them. */
 export type ConnectionRow = Omit<Selectable<TenantTables['connections']>, 'tenant_id'>;
 
-/** What a write decides about a connection. */
+/** The columns that a write sets. */
 export type ConnectionValues = Omit<ConnectionRow, 'id' | 'created_at' | 'updated_at'>;
 
 export type ConnectionColumn = 'connection_id' | 'conn_type' | 'description' | 'host' | 'port' | 'id';
@@ -23,7 +23,7 @@ export type ConnectionQuery = {
   ids: readonly TextMatch[];
 };
 
-/** What a list shows: a password never is. */
+/** The columns of a list, without the password. */
 const LISTED = [
   'connection_id',
   'conn_type',
@@ -53,7 +53,7 @@ export async function listConnections(
 export const findConnection = (db: TenantDb, id: string): Promise<ConnectionRow | undefined> =>
   db.selectFrom('connections').select(COLUMNS).where('connection_id', '=', id).executeTakeFirst();
 
-/** Those of `ids` that exist, locked until the transaction ends. */
+/** Returns those of `ids` that exist, locked until the transaction ends. */
 export async function lockConnections(db: TenantDb, ids: readonly string[]): Promise<Map<string, ConnectionRow>> {
   const rows = await db
     .selectFrom('connections')
@@ -65,7 +65,7 @@ export async function lockConnections(db: TenantDb, ids: readonly string[]): Pro
   return byId(rows);
 }
 
-/** Creates and changes connections in the caller's transaction; `change` decides from what is stored. */
+/** Creates and changes connections in the caller's transaction. `change` decides from the stored row. */
 export function saveConnections(
   db: TenantDb,
   ids: readonly string[],
@@ -107,7 +107,7 @@ export function saveConnections(
   return readModifyWrite({ rows, keys: ids, change });
 }
 
-/** The ids of those that existed. */
+/** Returns the ids of those that existed. */
 export async function deleteConnections(db: TenantDb, ids: readonly string[]): Promise<string[]> {
   const deleted = await db
     .deleteFrom('connections')

@@ -1,4 +1,4 @@
-/** Sealed values of all tenants, batch by batch, for the rotation of keys. */
+/** Sealed values of all tenants in batches, for the rotation of keys. */
 import { sql } from 'kysely';
 import type { SharedDb } from '../database.ts';
 
@@ -20,13 +20,13 @@ export function connectionsAfter(
     .orderBy('tenant_id')
     .orderBy('connection_id')
     .limit(size);
-  // Along the primary key: each batch costs its own size, wherever it begins.
+  // Along the primary key, so that the cost of a batch does not depend on its position.
   return last
     ? rows.where(sql<boolean>`(tenant_id, connection_id) > (${last.tenant_id}::uuid, ${last.connection_id})`).execute()
     : rows.execute();
 }
 
-/** False when somebody has changed the row since `before` was read: it stays as it is. */
+/** Returns false when the row has changed since `before` was read. It then stays as it is. */
 export async function replaceConnection(
   db: SharedDb,
   before: SealedConnection,
@@ -66,7 +66,7 @@ export function variablesAfter(
     : rows.execute();
 }
 
-/** False when somebody has changed the row since `before` was read: it stays as it is. */
+/** Returns false when the row has changed since `before` was read. It then stays as it is. */
 export async function replaceVariable(db: SharedDb, before: SealedVariable, after: SealedVariable): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('variables')
@@ -87,7 +87,7 @@ export type SealedTrigger = {
   next_kwargs: string;
 };
 
-/** Those of tasks: what watchers and callbacks of a DAG are given stands in its version, for everybody to read. */
+/** Triggers of tasks only. Arguments of a DAG's watchers and callbacks are public in its version. */
 export function triggersAfter(db: SharedDb, last: SealedTrigger | undefined, size: number): Promise<SealedTrigger[]> {
   const rows = db
     .selectFrom('triggers')
@@ -101,7 +101,7 @@ export function triggersAfter(db: SharedDb, last: SealedTrigger | undefined, siz
     : rows.execute();
 }
 
-/** False when the trigger is another's by now, or gone. */
+/** Returns false when the trigger has changed or is gone. */
 export async function replaceTrigger(db: SharedDb, before: SealedTrigger, after: SealedTrigger): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('triggers')

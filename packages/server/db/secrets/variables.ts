@@ -10,10 +10,10 @@ import type { TextMatch } from '../text-match.ts';
 /** As stored: exactly one of `value_plain` and `value_sealed` is set. */
 export type VariableRow = Omit<Selectable<TenantTables['variables']>, 'tenant_id'>;
 
-/** What a write decides about a variable. */
+/** The columns that a write sets. */
 export type VariableValues = Omit<VariableRow, 'id' | 'created_at' | 'updated_at'>;
 
-/** Not by value: the order would tell a reader how secrets compare, and sealed values have none. */
+/** Not by value: the order would reveal how secrets compare, and sealed values have no order. */
 export type VariableColumn = 'key' | 'id' | 'description' | 'is_encrypted';
 
 export type VariableQuery = {
@@ -46,7 +46,7 @@ export async function listVariables(
 export const findVariable = (db: TenantDb, key: string): Promise<VariableRow | undefined> =>
   db.selectFrom('variables').select(COLUMNS).where('key', '=', key).executeTakeFirst();
 
-/** Those of `keys` that exist, locked until the transaction ends. */
+/** Returns those of `keys` that exist, locked until the transaction ends. */
 export async function lockVariables(db: TenantDb, keys: readonly string[]): Promise<Map<string, VariableRow>> {
   const rows = await db
     .selectFrom('variables')
@@ -58,7 +58,7 @@ export async function lockVariables(db: TenantDb, keys: readonly string[]): Prom
   return byKey(rows);
 }
 
-/** Creates and changes variables in the caller's transaction; `change` decides from what is stored. */
+/** Creates and changes variables in the caller's transaction. `change` decides from the stored row. */
 export function saveVariables(
   db: TenantDb,
   keys: readonly string[],
@@ -95,7 +95,7 @@ export function saveVariables(
   return readModifyWrite({ rows, keys, change });
 }
 
-/** The keys of those that existed. */
+/** Returns the keys of those that existed. */
 export async function deleteVariables(db: TenantDb, keys: readonly string[]): Promise<string[]> {
   const deleted = await db
     .deleteFrom('variables')

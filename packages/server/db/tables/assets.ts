@@ -1,4 +1,4 @@
-/** Assets, their events, and who waits for them. */
+/** Assets, their events, and what waits for them. */
 import type { Generated } from 'kysely';
 import type { Json, TenantId, Timestamp } from './columns.ts';
 
@@ -49,7 +49,7 @@ export type AssetEventAliasesTable = { tenant_id: TenantId; event_id: number; al
 
 export type AssetQueueTable = {
   tenant_id: TenantId;
-  /** Of the run that waits for the event; null: of the DAG's next one. */
+  /** The key of the run that waits for the event. Null: the DAG's next run. */
   partition_key: string | null;
   dag_id: string;
   event_id: number;

@@ -1,4 +1,4 @@
-/** DAGs, their versions, and what is said of their files. */
+/** DAGs, their versions, and the errors and warnings of their files. */
 import type { ColumnType, Generated } from 'kysely';
 import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import type { PluginsSection } from '@svc/spec/schema.ts';
@@ -32,16 +32,16 @@ export type DagsTable = {
   next_dagrun_data_interval_start: NullableTimestamp;
   next_dagrun_data_interval_end: NullableTimestamp;
   next_dagrun_run_after: NullableTimestamp;
-  /** Of its bundle, as the newest version found them; null: none. */
+  /** The plugins of its bundle, as the newest version found them. Null: none. */
   plugins: ColumnType<PluginsSection | null, string | null | undefined, string | null>;
-  /** When the timetable is to be asked for more runs; null: it need not be. */
+  /** When the timetable must be asked for more runs. Null: never. */
   timetable_ask_at: NullableTimestamp;
   start_date: NullableTimestamp;
   end_date: NullableTimestamp;
   current_version: number;
   last_parsed_at: Timestamp;
   last_parse_seconds: number | null;
-  /** Of the environment its tasks run in, as the compiler or a worker reported it; null: none are known. */
+  /** The providers in the environment of its tasks, as the compiler or a worker reported them. Null: unknown. */
   installed_providers: ColumnType<InstalledProvider[] | null, string | null | undefined, string | null>;
   created_at: Timestamp;
 };

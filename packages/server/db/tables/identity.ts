@@ -1,4 +1,4 @@
-/** Tenants, people, programs, and what they did. */
+/** Tenants, people, service accounts, and what they did. */
 import type { ColumnType, Generated } from 'kysely';
 import type { Moment, TenantId, Timestamp } from './columns.ts';
 
@@ -6,7 +6,7 @@ export type TenantsTable = {
   id: Generated<string>;
   name: string;
   created_at: Timestamp;
-  /** Null: it is in use. */
+  /** Null: enabled. */
   disabled_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
 };
 
@@ -38,7 +38,7 @@ export type ServiceAccountsTable = {
   name: string;
   role_name: string;
   token_hash: Buffer;
-  /** Enough of the token to recognise it by, and far too little to use. */
+  /** The beginning of the token, enough to recognise it and too little to use it. */
   token_start: string;
   created_by: string;
   created_at: Timestamp;

@@ -1,14 +1,14 @@
-/** What was brought over from elsewhere. */
+/** The progress of imports. */
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type AirflowImportsTable = {
   tenant_id: TenantId;
-  /** Where it comes from, without credentials. */
+  /** The source of the import, without credentials. */
   source: string;
   kind: string;
-  /** What was asked for: which DAGs, since when. */
+  /** What was requested: which DAGs, since when. */
   scope: string;
-  /** Up to where it is done; null when all is. */
+  /** The position up to which it is done. Null when everything is done. */
   position: string | null;
   started_at: Timestamp;
   updated_at: Timestamp;

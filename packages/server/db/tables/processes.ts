@@ -8,16 +8,16 @@ export type HeartbeatsTable = {
   component: string;
   hostname: string;
   version: string;
-  /** The user of the operating system that it runs as; null where that is not known. */
+  /** The operating system user of the process. Null when unknown. */
   unixname: ColumnType<string | null, string | null | undefined, string | null>;
   started_at: Timestamp;
   last_seen_at: Timestamp;
   stopped_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
-  /** With what a scheduler runs tasks. */
+  /** The executor with which a scheduler runs tasks. */
   executor: ColumnType<ExecutorFacts | null, string | null | undefined, string | null>;
 };
 
-/** What a scheduler tells of its executor, as `/monitor/executor` shows it. */
+/** A scheduler's facts about its executor, as `/monitor/executor` shows them. */
 export type ExecutorFacts = {
   pod_dispatch_enabled: boolean;
   task_namespace: string;
@@ -34,5 +34,5 @@ export type InstallationTable = {
 
 export type GrantedIdentitiesTable = { pg_user: string; role: DatabaseRole; granted_at: Timestamp };
 
-/** What an identity of the database is for: grants/privileges.ts. */
+/** The role of a database user: grants/privileges.ts. */
 export type DatabaseRole = 'api' | 'scheduler';

@@ -1,4 +1,4 @@
-/** The removal of old runs: who does it, and what it has left to do. */
+/** The removal of old runs: the process that does it, and what is left to remove. */
 import type { Generated } from 'kysely';
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 

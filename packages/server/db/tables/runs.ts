@@ -1,4 +1,4 @@
-/** Runs, their task instances, and what limits and keeps them. */
+/** Runs, their task instances, and the tables with their limits and values. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { Json, Moment, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
@@ -37,7 +37,7 @@ export type DagRunsTable = {
   version_number: number;
   backfill_id: number | null;
   partition_key: string | null;
-  /** Of the run of a partition schedule: what its key was made from. */
+  /** For the run of a partition schedule: the date from which its key was made. */
   partition_date: NullableTimestamp;
   state_counts: Json<StateCounts>;
   timeout_at: NullableTimestamp;
@@ -45,8 +45,9 @@ export type DagRunsTable = {
 };
 
 /**
- * Instances of a run by state, exact because it is written only under the run's lock. No status is `none`; what changes
- * without that lock (scheduled, queued, running, restarting, deferred) is one number, `live`: few rows with an index of their own.
+ * Instances of a run by state. Exact, because it is written only under the run's lock. No status is `none`. States that
+ * change without that lock (scheduled, queued, running, restarting, deferred) are one number, `live`: these are few
+ * rows with an index of their own.
  */
 export type StateCounts = Partial<Record<CountedState, number>>;
 export type CountedState =
@@ -68,15 +69,15 @@ export type TaskInstancesTable = {
   given_by: Generated<string | null>;
   claimable: Generated<boolean>;
   waits: string | null;
-  /** Its shown name. */
+  /** The display name of its operator. */
   operator: string;
-  /** Null when that is its shown name, too. */
+  /** The class of its operator. Null when it equals the display name. */
   operator_class: string | null;
   pool: string;
   pool_slots: number;
   priority_weight: number;
   queue: string;
-  /** That its task names; null: none. */
+  /** The executor that its task names, or null. */
   executor: string | null;
   max_active_tis_per_dag: number | null;
   upstream: string;
@@ -130,7 +131,10 @@ export type TaskInstanceHistoryTable = {
   version_number: number;
 };
 
-/** Kept by a trigger (migrations 0006 and 0010): the sum of all rows of a DAG is what its finished runs have, and how many they are. */
+/**
+ * Written by Postgres triggers (migrations 0006 and 0010). The sum of all rows of a DAG is the number of instances in
+ * its finished runs, and the number of these runs.
+ */
 export type InstancesOfFinishedRunsTable = {
   tenant_id: TenantId;
   dag_id: string;
@@ -149,7 +153,7 @@ export type XcomsTable = {
   value: string;
   length: number | null;
   at: Timestamp;
-  /** New with every write; null: written before there were any. */
+  /** New with every write. Null: written before the column existed. */
   version: Generated<string | null>;
 };
 

@@ -18,7 +18,7 @@ export type ConnectionsTable = {
   updated_at: Timestamp;
 };
 
-/** Written by triggers of the other two: each change of them makes the sum of a tenant's rows larger. */
+/** Written by Postgres triggers of the two other tables: each of their changes increases the sum of a tenant's rows. */
 export type VaultChangesTable = {
   tenant_id: TenantId;
   id: Generated<number>;

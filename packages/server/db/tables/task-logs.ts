@@ -1,4 +1,4 @@
-/** Task logs that are kept in the database or on their way to a store. */
+/** Task logs that are stored in the database, or on their way to an object store. */
 import type { ColumnType, Generated } from 'kysely';
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 

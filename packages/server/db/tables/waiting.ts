@@ -13,7 +13,7 @@ export type CallbackRequestsTable = {
   try_number: number | null;
   which: string;
   reason: string;
-  /** Of questions: whose timetable, what is asked, and what came of it. */
+  /** For questions: the version of the timetable, the question, and its result. */
   version_number: number | null;
   question: ColumnType<unknown, string | null | undefined, string | null>;
   answer: ColumnType<unknown, string | null | undefined, string | null>;

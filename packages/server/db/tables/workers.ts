@@ -1,4 +1,4 @@
-/** Workers, and the tokens with which those on other hosts join. */
+/** Workers, and the tokens with which workers on other hosts join. */
 import type { ColumnType, Generated } from 'kysely';
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 

@@ -1,20 +1,20 @@
 /**
- * The numbers of finished runs are written as differences, some of which their writers add up now and then (migration 0006):
- * some sixteen rows for each DAG are left at any time. Lists over all DAGs add up all of them: 82,745 rows, 28 ms,
- * for 5,000 DAGs. So those who schedule add up the rest, in their own time, and one row for each DAG is left.
+ * The numbers of finished runs are written as differences. Their writers merge some of them from time to time
+ * (migration 0006), which leaves about sixteen rows per DAG. Lists over all DAGs must add up all of these rows.
+ * Schedulers therefore merge the rest in the background, so that one row per DAG is left.
  */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import { COUNTED } from './counts.ts';
 
-/** In one statement: a reader sees the rows before or their sum, never both. */
+/** In one statement, so that a reader sees either the rows or their sum, never both. */
 const AT_ONCE = 20_000;
 
 const SUMS = [...COUNTED, 'runs_success', 'runs_failed'];
 
 const list = (each: (name: string) => string, separator = ', ') => sql.raw(SUMS.map(each).join(separator));
 
-/** How many rows were taken. Those that a writer adds up at this moment are left to it. */
+/** Returns how many rows were merged. Rows that a writer is merging at this moment are left to it. */
 export async function addUpFinishedRuns(db: Database): Promise<number> {
   const { rows } = await sql<{ taken: number }>`
     with taken as (

@@ -1,10 +1,10 @@
-/** The instances of runs by task and state: the cells of the grid. */
+/** The instances of runs by task and state, for the cells of the grid. */
 import { sql } from 'kysely';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
 import { momentFromPostgres } from '../moment.ts';
 
-/** Instances of one task in one state; of a task that is not mapped, its only one. */
+/** Instances of one task in one state. For a task that is not mapped it is the only one. */
 export type TaskCount = {
   task_id: string;
   state: TaskStateOrNone;
@@ -16,11 +16,11 @@ export type TaskCount = {
 };
 
 /**
- * Plan: per run the instances by primary key, in its order. A task with ten thousand instances is one cell, so where there
- * are mapped tasks the database counts; elsewhere that would be half of its time for nothing.
+ * Query plan: per run the instances by primary key, in its order. A task with ten thousand instances is one cell, so
+ * the database counts if there are mapped tasks. Otherwise counting would only double its time.
  *
- * One text per run instead of a row per task: reading rows took more than everything else together. For ten runs of a thousand
- * tasks 30 instead of 76 ms of this process, 22 instead of 48 of Postgres (`npm run bench -- ui --only cells`).
+ * It returns one text per run instead of a row per task, because reading rows took more than everything else together
+ * (`npm run bench -- ui --only cells`: 30 instead of 76 ms for ten runs of a thousand tasks).
  */
 export async function countInstancesByTask(
   db: TenantDb,
@@ -42,7 +42,7 @@ export async function countInstancesByTask(
   return new Map(rows.map(({ run, lines }) => [run, lines?.split('\n').map(readLine) ?? []]));
 }
 
-/** Ids of tasks have neither tabs nor line ends in them. */
+/** Ids of tasks contain neither tabs nor line ends. */
 function readLine(line: string): TaskCount {
   const [taskId = '', state = '', count, isMapped, started = '', ended = '', version] = line.split('\t');
   return {

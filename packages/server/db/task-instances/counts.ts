@@ -1,6 +1,7 @@
 /**
- * How many task instances match. Runs carry the numbers of their instances by state, and the sums over the finished runs
- * of each DAG are kept (migration 0006). So what filters look at most, DAG and state, costs a few rows whatever the history.
+ * Counts matching task instances. Runs store the numbers of their instances by state, and sums over the finished runs
+ * of each DAG are stored as well (migration 0006). The most usual filters, DAG and state, therefore cost a few rows,
+ * whatever the history.
  */
 import { sql } from 'kysely';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
@@ -17,11 +18,13 @@ import {
 } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
 
-/** Runs know their sum only, because these change without the run's lock. Few at any time, and indexed. */
+/**
+ * Runs store only their sum, because these states change without the run's lock. They are few at any time, and indexed.
+ */
 const LIVE: readonly TaskState[] = ['scheduled', 'queued', 'running', 'restarting', 'deferred'];
 const isLive = (state: TaskStateOrNone): boolean => state !== null && LIVE.includes(state);
 
-/** As columns of the sums are named. */
+/** The names of the columns with the sums. */
 export const COUNTED: readonly CountedState[] = [
   'none',
   'live',
@@ -50,11 +53,11 @@ export async function countInstances(db: TenantDb, filter: InstanceFilter): Prom
 }
 
 const isSettled = (state: TaskStateOrNone): boolean => !isLive(state) && state !== 'success';
-/** Finished runs have none in these, unless somebody cleared a task and left its run finished. */
+/** Finished runs have no instances in these states, unless a person cleared a task and left its run finished. */
 const WAITING = new Set<TaskStateOrNone>([null, 'up_for_retry', 'up_for_reschedule']);
 
 /**
- * Says what the sums know, so that a page of rare instances is not looked for among all the others: where they can be, or
+ * Narrows the filter with the stored sums, so that a page of rare instances does not search all the others. Returns
  * null when there are none.
  */
 export async function narrowed(db: TenantDb, filter: InstanceFilter): Promise<InstanceFilter | null> {
@@ -68,15 +71,14 @@ export async function narrowed(db: TenantDb, filter: InstanceFilter): Promise<In
     return total === 0 ? { ...filter, isRunUnfinished: true } : filter;
   }
   if ((await countInstances(db, { ...ofDags, states })) === 0) return null;
-  // With a range of runs, the runs are the shorter way.
+  // With a range of runs, a search through the runs is faster.
   const isOfRuns = [filter.runAfter, filter.logicalDate, filter.runIds, filter.runIdPatterns?.[0]].some(Boolean);
   return isOfRuns ? filter : { ...filter, isDagOfInstance: true };
 }
 
 /**
- * Whether anything that ever ran has such a name: what people type into a search field often is none. Goes from task to task
- * along task_instances_of_task, 30 µs each, up to the first that matches; among 3,000,000 instances of 600 tasks a name that
- * is none took 2 s to be found nowhere.
+ * Returns whether any task that ever ran has such a name, because people often type one that does not exist. It goes
+ * from task to task along task_instances_of_task, up to the first match, instead of reading all instances.
  */
 async function hasTaskNamed(
   db: TenantDb,
@@ -93,7 +95,7 @@ async function hasTaskNamed(
         .orderBy('i.task_id')
         .limit(1)
         .$if(onlyDag !== undefined, (query) => query.where('i.dag_id', '=', onlyDag ?? ''));
-      // Within one DAG not as a pair: Postgres would begin at the DAG each time.
+      // Within one DAG it does not compare pairs: Postgres would start at the DAG each time.
       const isBehind =
         onlyDag === undefined ? sql`(i.dag_id, i.task_id) > (s.dag_id, s.task_id)` : sql`i.task_id > s.task_id`;
       const following = tasks.where(sql<boolean>`${isBehind}`);
@@ -116,7 +118,10 @@ async function hasTaskNamed(
   return found !== undefined;
 }
 
-/** Whether somebody cleared a task and left its run finished: unfinished instances are in unfinished runs otherwise. */
+/**
+ * Returns whether a person cleared a task and left its run finished. Otherwise unfinished instances are in unfinished
+ * runs.
+ */
 export async function hasWaitingInFinishedRuns(db: TenantDb): Promise<boolean> {
   const unfinished: CountedState[] = ['none', 'live', 'up_for_retry', 'up_for_reschedule'];
   return (await finishedRuns(db, {}, unfinished).executeTakeFirstOrThrow()).total !== 0;
@@ -143,7 +148,7 @@ async function countRows(db: TenantDb, filter: InstanceFilter): Promise<number> 
   return (await query.executeTakeFirstOrThrow()).total;
 }
 
-/** In one statement, so that a run that ends meanwhile is counted once. */
+/** One statement, so that a run that ends at the same time is counted once. */
 async function sumOfRuns(db: TenantDb, filter: InstanceFilter, states: readonly CountedState[]): Promise<number> {
   const numbers = sql.join(
     states.map((state) => sql`coalesce((r.state_counts ->> ${sql.lit(state)})::int, 0)`),

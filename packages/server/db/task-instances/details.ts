@@ -1,4 +1,6 @@
-/** What lists show beside the rows of task instances: versions, rendered fields, and what holds back those that wait. */
+/**
+ * What lists show in addition to the rows of task instances: versions, rendered fields, and limits of those that wait.
+ */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { InstanceOfRun } from './task-instances.ts';
@@ -15,7 +17,7 @@ export type VersionOfInstance = {
   is_paused: boolean;
 };
 
-/** The versions of these instances, with what their DAG is called now and whether it is paused. */
+/** Returns the versions of these instances, with the current name of their DAG and whether it is paused. */
 export async function findVersionsOf(
   db: TenantDb,
   rows: readonly { dag_id: string; version_number: number }[],
@@ -42,7 +44,7 @@ export async function findVersionsOf(
     .execute();
 }
 
-/** The newest version of each DAG, or that of the given number. */
+/** Returns the newest version of each DAG, or the one with the given number. */
 export function findDagVersions(
   db: TenantDb,
   { dagIds, versionNumber }: { dagIds?: readonly string[] | undefined; versionNumber?: number | undefined },
@@ -60,7 +62,7 @@ export function findDagVersions(
   return versions.execute();
 }
 
-/** JSON text by key of the instance. */
+/** Returns JSON text by the key of the instance. */
 export async function findRenderedFields(
   db: TenantDb,
   keys: readonly InstanceOfRun[],
@@ -78,7 +80,9 @@ export async function findRenderedFields(
 
 export type PoolUse = { name: string; slots: number; used: number };
 
-/** Counted from what holds slots now. Plan: index task_instances_active, as many rows as there is work in flight. */
+/**
+ * Counts the instances that hold slots now. Query plan: index task_instances_active, as many rows as active instances.
+ */
 export async function findPoolUse(db: TenantDb, names: readonly string[]): Promise<PoolUse[]> {
   if (names.length === 0) return [];
   const [pools, uses] = await Promise.all([
@@ -99,7 +103,7 @@ export async function findPoolUse(db: TenantDb, names: readonly string[]): Promi
   return pools.map((pool) => ({ ...pool, used: used.get(pool.name) ?? 0 }));
 }
 
-/** A run by what its path says. */
+/** Finds a run by the ids in its path. */
 export const findRunKey = (db: TenantDb, dagId: string, runId: string) =>
   db
     .selectFrom('dag_runs')

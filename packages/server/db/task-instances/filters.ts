@@ -1,4 +1,4 @@
-/** Which task instances a list shows, as conditions over `task_instances as t` joined to `dag_runs as r`. */
+/** The conditions of a list of task instances, over `task_instances as t` joined to `dag_runs as r`. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
@@ -7,16 +7,16 @@ import type { TextMatch } from '../text-match.ts';
 
 export type Bounds = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
 
-/** Tasks by what their spec says: the database has their ids only. */
+/** Tasks found by a property of their spec. The database only has their ids. */
 export type TaskKeys = {
   readonly dagIds: readonly string[];
-  /** Beside the DAG of the same place. */
+  /** Each belongs to the DAG in the same place. */
   readonly taskIds: readonly string[];
 };
 
 type Nullable = 'start_date' | 'end_date' | 'duration' | 'rendered_map_index' | 'logical_date';
 
-/** What belongs to the run of an instance: a count can answer it without looking at instances. */
+/** Conditions on the run of an instance. A count can evaluate them without reading instances. */
 export type OfTheRun = {
   /** `dag_runs.id`. */
   run?: number;
@@ -29,9 +29,9 @@ export type OfTheRun = {
 };
 
 export type InstanceFilter = OfTheRun & {
-  /** Only instances of runs that are not finished. */
+  /** Only instances of unfinished runs. */
   isRunUnfinished?: boolean;
-  /** The DAG is looked for in the instances, not in their runs: together with the state, an index of theirs finds them. */
+  /** Filters the DAG on the instances and not on their runs, because an index of instances has both DAG and state. */
   isDagOfInstance?: boolean;
   states?: readonly TaskStateOrNone[];
   taskIds?: readonly string[];
@@ -44,13 +44,13 @@ export type InstanceFilter = OfTheRun & {
   mapIndexes?: readonly number[];
   /** Only instances of expanded tasks. */
   isExpanded?: boolean;
-  /** Only instances that have this one; the logical date is their run's. */
+  /** Only instances that have this value. The logical date is that of their run. */
   has?: Nullable;
-  /** Only instances that do not. */
+  /** Only instances that lack this value. */
   lacks?: Nullable;
   poolPatterns?: readonly TextMatch[];
   queuePatterns?: readonly TextMatch[];
-  /** Of shown names. */
+  /** Patterns of display names. */
   operatorPatterns?: readonly TextMatch[];
   renderedMapIndexPatterns?: readonly TextMatch[];
   startDate?: Bounds;
@@ -59,7 +59,7 @@ export type InstanceFilter = OfTheRun & {
   duration?: Bounds;
   /** Each narrows the list further. */
   tasks?: readonly TaskKeys[];
-  /** Shown names: those of `renamed` tasks are matched already, those of all others are their ids. */
+  /** Display names. The `renamed` tasks were matched before; the names of all others are their ids. */
   displayNames?: { patterns: readonly TextMatch[]; renamed: TaskKeys; matching: TaskKeys };
 };
 
@@ -75,7 +75,7 @@ const oneOf = (column: string, values: readonly (string | number)[] | undefined,
 
 export const OPERATOR_CLASS = sql<string>`coalesce(t.operator_class, t.operator)`;
 
-/** Without a name of its own a mapped instance goes by its number. */
+/** A mapped instance without a name is displayed by its number. */
 const SHOWN_MAP_INDEX = sql<
   string | null
 >`coalesce(t.rendered_map_index, case when t.map_index >= 0 then t.map_index::text end)`;
@@ -85,7 +85,7 @@ const patterned = (
   patterns: readonly TextMatch[] | undefined,
 ): RawBuilder<boolean>[] => (patterns ?? []).map((match) => matches(column, match));
 
-/** Over any table that has the DAG of a run. */
+/** Conditions over any table that has the DAG of a run. */
 export const conditionsOnDag = (alias: string, filter: OfTheRun): RawBuilder<boolean>[] => [
   ...oneOf(`${alias}.dag_id`, filter.dagIds, 'text'),
   ...patterned(`${alias}.dag_id`, filter.dagIdPatterns),
@@ -104,7 +104,7 @@ export const conditionsOnRun = (filter: InstanceFilter): RawBuilder<boolean>[] =
 ];
 
 export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean>[] => [
-  // The run's key is also that of its instances; without this the planner would have to find out by itself.
+  // The run's key is also that of its instances. The planner does not infer this.
   ...when(filter.run, (run) => sql<boolean>`t.run = ${run}`),
   ...when(filter.states, stateCondition),
   ...(filter.isDagOfInstance ? conditionsOnDag('t', filter) : []),
@@ -119,13 +119,14 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
   ...(filter.isExpanded ? [sql<boolean>`t.map_index >= 0`] : []),
   ...when(filter.has === 'logical_date' ? undefined : filter.has, (column) => isNull(column, 'is not null')),
   ...when(filter.lacks === 'logical_date' ? undefined : filter.lacks, (column) => isNull(column, 'is null')),
-  // What has not both has no duration, and an index of finished ones says so (task_instances_undated).
+  // An instance without both dates has no duration, and an index of finished instances has this condition
+  // (task_instances_undated).
   ...(isDated(filter.lacks) ? [sql<boolean>`t.duration is null`] : []),
   ...patterned('t.pool', filter.poolPatterns),
   ...patterned('t.queue', filter.queuePatterns),
   ...patterned('t.operator', filter.operatorPatterns),
   ...patterned(SHOWN_MAP_INDEX, filter.renderedMapIndexPatterns),
-  // Said plainly, indexes of those that have one can answer it.
+  // With this explicit condition, Postgres can use indexes of instances that have a name.
   ...((filter.renderedMapIndexPatterns?.length ?? 0) > 0
     ? [sql<boolean>`(t.map_index >= 0 or t.rendered_map_index is not null)`]
     : []),
@@ -139,7 +140,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
 
 export const USUAL = { pool: 'default_pool', queue: 'default' } as const;
 
-/** Says that nothing usual is asked for, by which Postgres sees that an index of the unusual has it all. */
+/** States that no usual value is requested. Postgres then sees that an index of unusual values contains all matches. */
 const unusual = ({ pools, queues, tryNumbers }: InstanceFilter): RawBuilder<boolean>[] => [
   ...(pools?.includes(USUAL.pool) === false ? [sql<boolean>`t.pool <> ${sql.lit(USUAL.pool)}`] : []),
   ...(queues?.includes(USUAL.queue) === false ? [sql<boolean>`t.queue <> ${sql.lit(USUAL.queue)}`] : []),
@@ -151,11 +152,11 @@ export const hasUnusualOnly = (filter: InstanceFilter): boolean => unusual(filte
 const isNull = (column: Nullable, test: 'is null' | 'is not null'): RawBuilder<boolean> =>
   sql<boolean>`${sql.ref(`t.${column}`)} ${sql.raw(test)}`;
 
-/** Whether what is lacking is a date of the instance, or the time between two. */
+/** True when the missing value is a date of the instance, or the time between two. */
 export const isDated = (column: Nullable | undefined): boolean =>
   column !== undefined && column !== 'rendered_map_index' && column !== 'logical_date';
 
-/** Over anything with the DAG and the id of a task. */
+/** A condition over anything with the DAG and the id of a task. */
 export function isNamed({ patterns, renamed, matching }: NonNullable<InstanceFilter['displayNames']>) {
   const byId = sql.join([sql`not ${isAmong(renamed)}`, ...patterned('t.task_id', patterns)], sql` and `);
   return sql<boolean>`((${byId}) or ${isAmong(matching)})`;
@@ -165,13 +166,13 @@ type FilterName = keyof InstanceFilter;
 const OF_DAGS = new Set<FilterName>(['dagIds', 'dagIdPatterns', 'states']);
 const COUNTABLE = new Set<FilterName>([...OF_DAGS, 'run', 'runIds', 'runIdPatterns', 'runAfter', 'logicalDate']);
 
-/** Whether the filter looks at nothing but runs and states. */
+/** True when the filter only uses runs and states. */
 export const isCountable = (filter: InstanceFilter): boolean => hasOnly(filter, COUNTABLE);
 
-/** Whether the filter looks at nothing but DAGs and states. */
+/** True when the filter only uses DAGs and states. */
 export const isOfDagsOnly = (filter: InstanceFilter): boolean => hasOnly(filter, OF_DAGS);
 
-/** An empty list of patterns is no condition; an empty list of values is one that nothing meets. */
+/** An empty list of patterns is no condition. An empty list of values is one that no row meets. */
 const hasOnly = (filter: InstanceFilter, names: ReadonlySet<FilterName>): boolean =>
   Object.entries(filter).every(
     ([name, value]) =>
@@ -181,8 +182,8 @@ const hasOnly = (filter: InstanceFilter, names: ReadonlySet<FilterName>): boolea
   );
 
 /**
- * Literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the index's. So
- * states of different indexes stand apart, too.
+ * Uses literals, not parameters: Postgres uses a partial index only when it can see that the condition implies the
+ * index's. States of different indexes are separate for the same reason.
  */
 export function stateCondition(states: readonly TaskStateOrNone[]): RawBuilder<boolean> {
   const among = (known: readonly TaskStateOrNone[]) => states.filter((state) => known.includes(state));
@@ -204,7 +205,10 @@ export function stateCondition(states: readonly TaskStateOrNone[]): RawBuilder<b
 const inState = (states: readonly TaskStateOrNone[]): RawBuilder<boolean>[] =>
   states.length === 0 ? [] : [sql<boolean>`t.state in (${sql.join(states.map((state) => sql.lit(state)))})`];
 
-/** task_instances_active and task_instances_by_state; `scheduled` has two indexes, by what holds it back. */
+/**
+ * task_instances_active and task_instances_by_state. `scheduled` has two indexes, by the reason that holds an instance
+ * back.
+ */
 const INDEXED: readonly (readonly TaskStateOrNone[])[] = [
   ['queued', 'running', 'restarting', 'deferred'],
   ['failed', 'upstream_failed', 'skipped', 'removed'],
@@ -226,14 +230,14 @@ const bounded = (column: string, bounds: Bounds | undefined, type = 'timestamptz
     ([name, limit]) => sql<boolean>`${sql.ref(column)} ${sql.raw(OPERATORS[name])} ${limit}::${sql.raw(type)}`,
   );
 
-/** Clocks differ: a moment that is longer ago is past by the database's, too. */
+/** Clocks differ. A moment that is longer ago is also past by the database's clock. */
 const PAST_MS = 60_000;
 const isPast = (limit: string | number | undefined): boolean =>
   limit !== undefined && Date.parse(String(limit)) < Date.now() - PAST_MS;
 
-/** As in Airflow: what has not started or ended will do so from now on. */
+/** As in Airflow, an instance that has not started or ended will do so from now on. */
 function openEnded(column: string, bounds: Bounds | undefined): RawBuilder<boolean>[] {
-  // Up to a past moment: nothing that is yet to come. Said plainly, an index can answer it.
+  // Up to a past moment, future starts and ends do not matter. With this explicit condition an index can be used.
   if (isPast(bounds?.lte) || isPast(bounds?.lt)) return bounded(column, bounds);
   return boundsOf(bounds).map(([name, limit]) => {
     const value = sql.ref(column);

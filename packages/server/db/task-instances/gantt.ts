@@ -12,7 +12,7 @@ export type GanttBar = {
   is_mapped: boolean;
 };
 
-/** Every try of a run's tasks; a mapped task is one bar from its first start to its last end. */
+/** Returns every try of a run's tasks. A mapped task is one bar from its first start to its last end. */
 export async function findGanttBars(db: TenantDb, tenantId: string, run: number): Promise<GanttBar[]> {
   const { rows } = await sql<GanttBar>`
     select task_id, try_number, state, scheduled_at as scheduled_dttm, queued_at as queued_dttm, start_date, end_date,

@@ -1,4 +1,4 @@
-/** What tasks ask people (human in the loop): one question per try of a task instance, and its answer. */
+/** Questions of tasks to people (human in the loop): one per try of a task instance, and its answer. */
 import { sql } from 'kysely';
 import type { RawBuilder, Selectable } from 'kysely';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
@@ -21,14 +21,17 @@ export type NewHitlRequest = {
   multiple: boolean;
   params: Record<string, HitlParam>;
   assignedUsers: readonly Person[];
-  /** Seconds until the defaults are the answer; null: never. */
+  /** Seconds until the defaults become the answer. Null: never. */
   timeout: number | null;
 };
 
 const ofKey = ({ tenantId, run, taskId, mapIndex, tryNumber }: HitlKey) => sql<boolean>`
   tenant_id = ${tenantId} and run = ${run} and task_id = ${taskId} and map_index = ${mapIndex} and try_number = ${tryNumber}`;
 
-/** The first word counts: a try that asks again, because it goes on after an answer or was lost, asks the same question. */
+/**
+ * Stores the first question of a try. A try that asks again, because it resumes after an answer or was lost, asks the
+ * same question.
+ */
 export async function askOnce(
   db: SharedDb,
   key: HitlKey,
@@ -54,7 +57,7 @@ export async function askOnce(
 
 export type Answer = { by: Person | null; chosenOptions: readonly string[]; paramsInput: Record<string, unknown> };
 
-/** Undefined when somebody was faster. */
+/** Returns undefined when another person answered before. */
 export async function answerHitlRequest(db: SharedDb, key: HitlKey, answer: Answer): Promise<HitlRequest | undefined> {
   const { rows } = await sql<HitlRequest>`
     update questions set responded_at = clock_timestamp(), responded_by_id = ${answer.by?.id ?? null},
@@ -78,7 +81,7 @@ export const findHitlDetail = (
     .where('try_number', '=', tryNumber)
     .executeTakeFirst();
 
-/** What a list can be sorted by. */
+/** The columns by which a list can be sorted. */
 const SORTABLE = {
   ti_id: 't.id',
   state: 't.state',
@@ -118,8 +121,8 @@ export type HitlQuery = {
 };
 
 /**
- * Of current tries; those of earlier ones are shown with their try.
- * Plan: questions_open for what waits for an answer, which is what pages poll; few at any time.
+ * Lists questions of current tries. Questions of earlier tries are shown with their try. Query plan: questions_open for
+ * unanswered questions, which pages poll and which are few at any time.
  */
 export async function listHitlDetails(
   db: TenantDb,

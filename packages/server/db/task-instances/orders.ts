@@ -1,4 +1,4 @@
-/** What lists of task instances can be sorted by. */
+/** The columns by which lists of task instances can be sorted. */
 import { sql } from 'kysely';
 import type { Direction, SortKey } from '../keyset.ts';
 import { OPERATOR_CLASS } from './filters.ts';
@@ -16,7 +16,7 @@ const TASK_ID = sortable('t.task_id', 'text');
 const MAP_INDEX = sortable('t.map_index', 'bigint');
 const RUN_AFTER = sortable('r.run_after', 'timestamptz');
 
-/** What a list can be sorted by. `id` is the order in which runs were created: an id itself says nothing, and is not indexed. */
+/** The sort columns. `id` is the order in which runs were created, because an id itself has no meaning and no index. */
 export const SORTABLE = {
   id: [RUN],
   dag_id: [sortable('r.dag_id', 'text')],
@@ -42,11 +42,11 @@ export const SORTABLE = {
   queue: [sortable('t.queue', 'text')],
   operator: [{ expression: OPERATOR_CLASS, type: 'text', nullable: false }],
   hostname: [sortable('t.hostname', 'text')],
-  // Those without a name of their own are shown by their number: as numbers, two comes before ten.
+  // Instances without a name are displayed by their number. As numbers, two comes before ten.
   rendered_map_index: [sortable('t.rendered_map_index', 'text', true), MAP_INDEX],
 } satisfies Record<string, readonly Sortable[]>;
 
-/** What belongs to the run and not to the instance. */
+/** Columns of the run and not of the instance. */
 export const OF_RUNS = new Set<unknown>(
   [
     SORTABLE.dag_id,
@@ -64,7 +64,7 @@ export type InstanceColumn = keyof typeof SORTABLE;
 export const INSTANCE_COLUMNS = Object.keys(SORTABLE) as readonly InstanceColumn[];
 export type InstanceOrder = readonly { column: InstanceColumn; direction: Direction }[];
 
-/** Alike for all instances of one run: sorting by them would only keep the primary key from being used. */
+/** Equal for all instances of one run. Sorting by them would only prevent the use of the primary key. */
 const OF_THE_RUN = new Set<InstanceColumn>([
   'dag_id',
   'run_after',
@@ -74,7 +74,10 @@ const OF_THE_RUN = new Set<InstanceColumn>([
   'run_id',
 ]);
 
-/** Ends in the key of an instance, so that no two sort alike. An empty order is the list's own: newest run first. */
+/**
+ * Appends the key of an instance, so that no two rows are equal. An empty order is the list's default: newest run
+ * first.
+ */
 export function sortKeysOf(order: InstanceOrder, { run, dagIds }: InstanceFilter): SortKey[] {
   const isOneRun = run !== undefined;
   const isOneDag = dagIds?.length === 1;

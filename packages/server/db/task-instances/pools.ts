@@ -1,4 +1,4 @@
-/** Pools, and how full they are: counted from the live instances each time, never kept as a number. */
+/** Pools and their use, which is counted from the live instances each time and never stored. */
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -25,7 +25,7 @@ export type PoolQuery = {
 
 const COLUMNS = ['id', 'name', 'slots', 'description', 'include_deferred'] as const;
 
-/** Every tenant has it; its slots are the user's to change. */
+/** Creates the default pool, which every tenant has. Users may change its slots. */
 export async function ensureDefaultPool(db: TenantDb): Promise<void> {
   await db
     .insertInto('pools')
@@ -49,19 +49,19 @@ export async function listPools(db: TenantDb, query: PoolQuery): Promise<{ pools
 export const findPool = (db: TenantDb, name: string): Promise<PoolRow | undefined> =>
   db.selectFrom('pools').select(COLUMNS).where('name', '=', name).executeTakeFirst();
 
-/** Slots in use or asked for, by what the instances that take them are doing. */
+/** Slots in use or requested, by the states of their instances. */
 export type PoolUsage = { running: number; queued: number; scheduled: number; deferred: number };
 const UNUSED: PoolUsage = { running: 0, queued: 0, scheduled: 0, deferred: 0 };
 
-/** Of every pool that has a live instance; `usageOf` knows the others. */
+/** Returns the use of every pool with a live instance; `usageOf` covers the others. */
 export async function readPoolUsage(db: TenantDb): Promise<ReadonlyMap<string, PoolUsage>> {
   const usage = await poolUsageQuery(db).execute();
   return new Map(usage.map(({ pool, ...slots }) => [pool, slots]));
 }
 
 /**
- * Plan: one scan of each of the three partial indexes over live instances. Their conditions are literals, not parameters:
- * Postgres could not prove from a parameter that an index holds all it is asked for.
+ * Query plan: one scan of each of the three partial indexes over live instances. Their conditions are literals, not
+ * parameters, because Postgres could not prove from a parameter that an index has all matches.
  */
 export const poolUsageQuery = (db: TenantDb) =>
   db
@@ -90,7 +90,7 @@ const slotsWhere = (condition: string) =>
 
 export const usageOf = (usage: ReadonlyMap<string, PoolUsage>, pool: string): PoolUsage => usage.get(pool) ?? UNUSED;
 
-/** Those of `names` that exist, locked until the transaction ends. */
+/** Returns those of `names` that exist, locked until the transaction ends. */
 export async function lockPools(db: TenantDb, names: readonly string[]): Promise<Map<string, PoolRow>> {
   const rows = await db
     .selectFrom('pools')
@@ -102,7 +102,7 @@ export async function lockPools(db: TenantDb, names: readonly string[]): Promise
   return byName(rows);
 }
 
-/** Creates and changes pools in the caller's transaction; `change` decides from what is stored. */
+/** Creates and changes pools in the caller's transaction. `change` decides from the stored row. */
 export function savePools(
   db: TenantDb,
   names: readonly string[],
@@ -138,7 +138,7 @@ export function savePools(
   return readModifyWrite({ rows, keys: names, change });
 }
 
-/** The names of those that existed. */
+/** Returns the names of those that existed. */
 export async function deletePools(db: TenantDb, names: readonly string[]): Promise<string[]> {
   const deleted = await db
     .deleteFrom('pools')

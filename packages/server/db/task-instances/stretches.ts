@@ -1,9 +1,9 @@
 /**
- * A list of task instances in the order of a column, as stretches one after the other, each of which an index gives in order:
- * a state, those that have a start and those that have none, those of mapped tasks and all others. A page is read from the
- * stretch it begins in until it is full, so nothing is sorted but what is on it.
+ * A list of task instances in the order of a column, as consecutive ranges ("stretches"). An index gives each range in
+ * order: a state, the instances with or without a start, those of mapped tasks or the others. A page is read from the
+ * range in which it begins until it is full, so only its own rows are sorted.
  *
- *   state               one for each state: what did not succeed by task_instances_by_state, live ones by theirs, the rest by key
+ *   state               one for each state: unsuccessful by task_instances_by_state, live ones by theirs, the rest by key
  *   start, end, duration  with (task_instances_newest, _by_end, _by_duration) and without
  *   map index           -1 by key, the others by task_instances_mapped
  *   rendered map index  with (task_instances_rendered), and without: those by map index
@@ -21,11 +21,11 @@ import { SORTABLE } from './orders.ts';
 
 export type Stretch = {
   filter: InstanceFilter;
-  /** Without those that all of its instances have alike. */
+  /** Without the keys that are equal for all of its instances. */
   keys: readonly SortKey[];
   from: Cursor | undefined;
   backward: boolean;
-  /** Whether finished instances have an index for this that the others are not in. */
+  /** True when an index of finished instances covers it, without the unfinished ones. */
   inTwo: boolean;
 };
 
@@ -97,7 +97,7 @@ async function cut(db: TenantDb, part: Cut): Promise<Cut[]> {
   return [part];
 }
 
-/** As the database sorts texts; null is last. */
+/** In the database's text order; null is last. */
 async function inTextOrder(db: TenantDb, states: readonly TaskStateOrNone[], up: boolean): Promise<TaskStateOrNone[]> {
   const named = states.filter((state) => state !== null);
   const { rows } = await sql<{ state: TaskStateOrNone }>`
@@ -105,7 +105,7 @@ async function inTextOrder(db: TenantDb, states: readonly TaskStateOrNone[], up:
   return [...rows.map((row) => row.state), ...(states.includes(null) ? [null] : [])];
 }
 
-/** task_instances_of_pool, _of_queue, _tried_again, _mapped, _rendered and _undated. */
+/** True for lists that use task_instances_of_pool, _of_queue, _tried_again, _mapped, _rendered or _undated. */
 function isInTwo({ filter }: Cut): boolean {
   const { run, states, has, lacks, isExpanded, mapIndexes } = filter;
   if (run !== undefined || states?.some((state) => !isFinished(state))) return false;
@@ -123,8 +123,9 @@ export const FINISHED = sql<boolean>`t.state in ('success', 'failed', 'upstream_
 const UNFINISHED = sql<boolean>`(t.state is null or t.state not in ('success', 'failed', 'upstream_failed', 'skipped', 'removed'))`;
 
 /**
- * Conditions on the finished instances and on the others. Those are in unfinished runs, unless somebody cleared a task and
- * left its run finished. As an array: joined, Postgres would rather read all runs, with several processes.
+ * Returns conditions for the finished instances and for the others. The others are in unfinished runs, unless a person
+ * cleared a task and left its run finished. Uses an array, because for a join Postgres would read all runs, with
+ * several processes.
  */
 export async function finishedAndNot(db: TenantDb, alone = false): Promise<RawBuilder<boolean>[][]> {
   if (await hasWaitingInFinishedRuns(db)) return [[FINISHED], [UNFINISHED]];

@@ -1,4 +1,4 @@
-/** Task instances as lists and pages show them. What the scheduler reads and writes is in engine/sql/. */
+/** Task instances for lists and pages. engine/sql/ has the statements of the scheduler. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -55,10 +55,10 @@ const selectInstances = (db: TenantDb) =>
     .innerJoin('dag_runs as r', 'r.id', 't.run')
     .select([...COLUMNS, ...OF_THE_RUN_COLUMNS]);
 
-/** An instance with what lists show of its run. */
+/** An instance with the fields of its run that lists show. */
 export type ListedInstance = Awaited<ReturnType<ReturnType<typeof selectInstances>['execute']>>[number];
 
-/** Names an instance within its tenant; `run` is `dag_runs.id`. */
+/** Identifies an instance within its tenant; `run` is `dag_runs.id`. */
 export type InstanceOfRun = { run: number; taskId: string; mapIndex: number };
 
 export const findInstance = (
@@ -71,11 +71,11 @@ export const findInstance = (
     .where('t.map_index', '=', mapIndex)
     .executeTakeFirst();
 
-/** Every instance of a task in a run, by map index. */
+/** Returns every instance of a task in a run, by map index. */
 export const findInstancesOfTask = (db: TenantDb, run: number, taskId: string): Promise<ListedInstance[]> =>
   selectInstances(db).where('t.run', '=', run).where('t.task_id', '=', taskId).orderBy('t.map_index').execute();
 
-/** In the order of the keys; those that do not exist are left out. */
+/** Returns the instances in the order of the keys, without those that do not exist. */
 export async function findInstances(db: TenantDb, keys: readonly InstanceOfRun[]): Promise<ListedInstance[]> {
   if (keys.length === 0) return [];
   const runs = keys.map((key) => key.run);
@@ -95,21 +95,21 @@ export async function findInstances(db: TenantDb, keys: readonly InstanceOfRun[]
 
 const keyText = ({ run, taskId, mapIndex }: InstanceOfRun): string => `${run} ${mapIndex} ${taskId}`;
 
-/** By offset: the page and how many match in all. */
+/** Returns a page by offset, and the total number of matches. */
 export async function listInstances(
   db: TenantDb,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; offset: number },
 ): Promise<{ instances: ListedInstance[]; total: number }> {
   const { filter, order, limit, offset } = query;
   const instances = await readPage(db, { filter, keys: sortKeysOf(order, filter), limit, offset });
-  // A page that is not full says itself how many there are.
+  // A page that is not full shows the total number by itself.
   const isLast = instances.length < limit && (instances.length > 0 || offset === 0);
   return { instances, total: isLast ? offset + instances.length : await countInstances(db, filter) };
 }
 
 export type InstancesFromCursor = { instances: ListedInstance[]; previous: Cursor | null; next: Cursor | null };
 
-/** By cursor: the page, and where the pages before and after it begin. */
+/** Returns a page by cursor, and the cursors of the pages before and after it. */
 export async function listInstancesFrom(
   db: TenantDb,
   query: { filter: InstanceFilter; order: InstanceOrder; limit: number; from: Cursor | undefined },
@@ -121,7 +121,7 @@ export async function listInstancesFrom(
   const hasMore = read.length > limit;
   const instances = read.slice(0, limit);
   if (backward) instances.reverse();
-  // Where we came from there is more, unless it was deleted: then that page is empty.
+  // There are more rows on the side of the cursor, unless they were deleted. That page is then empty.
   return {
     instances,
     previous: backward ? (hasMore ? cursorOf(instances[0], true) : null) : from ? cursorOf(instances[0], true) : null,
@@ -142,7 +142,7 @@ type PageQuery = {
   from?: Cursor;
 };
 
-/** Stretch by stretch, until the page is full. */
+/** Reads range by range until the page is full. */
 async function readPage(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]> {
   const filter = await withNames(db, query.filter);
   if (filter === null || query.limit === 0) return [];
@@ -163,14 +163,14 @@ async function readPage(db: TenantDb, query: PageQuery): Promise<RowWithCursor[]
 type RowsQuery = Stretch & { cursorKeys: readonly SortKey[]; limit: number; offset: number };
 
 /**
- * Which instances first, then what belongs to them: where nothing is asked of their runs, an index of task_instances alone
- * gives the page, and runs are looked up for its rows only.
+ * Selects the instances first, and then what belongs to them. Without a condition on their runs, an index of
+ * task_instances alone gives the page, and runs are looked up only for its rows.
  *
- * Plan, by default and by `id`: primary key of task_instances, or dag_runs_of_dag and each run's instances by primary key; for
- * what did not succeed, task_instances_by_state and task_instances_of_dag_by_state. By `run_after`: dag_runs_newest or
- * dag_runs_newest_of_all, and each run's instances. Sorted run by run, limited.
+ * Query plan, by default and by `id`: primary key of task_instances, or dag_runs_of_dag and each run's instances by
+ * primary key; for unsuccessful instances, task_instances_by_state and task_instances_of_dag_by_state. By `run_after`:
+ * dag_runs_newest or dag_runs_newest_of_all, and each run's instances. Sorted run by run, limited.
  *
- * What has an index over finished instances only is read in two: those, and the few of unfinished runs.
+ * A list with an index of finished instances is read in two parts: those, and the few instances of unfinished runs.
  */
 async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]> {
   const { filter, keys, from, backward } = query;
@@ -178,7 +178,8 @@ async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]
   const others = [...conditionsOnInstance(filter), ...(from ? [beyond(keys, from)] : [])];
   const order = orderOf(keys, backward);
   const cursor = sql<CursorValue[]>`jsonb_build_array(${sql.join(query.cursorKeys.map(cursorText))})`.as('cursor');
-  // Literals: with parameters Postgres settles for a plan for pages of any length, and reads whole tables for the longest.
+  // Uses literals: with parameters Postgres chooses a plan for pages of any length, and reads whole tables for the
+  // longest.
   const limited = { limit: sql<number>`${sql.lit(query.limit)}`, offset: sql<number>`${sql.lit(query.offset)}` };
   const isOfRuns = ofRuns.length > 0 || query.cursorKeys.some((key) => OF_RUNS.has(key.expression));
   if (isOfRuns) {
@@ -224,7 +225,7 @@ async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]
   return db
     .selectFrom(page.limit(limited.limit).offset(limited.offset).as('t'))
     .innerJoinLateral(
-      // The offset keeps Postgres from making a join of it, for which it would rather read all runs.
+      // The offset prevents a join, for which Postgres would read all runs.
       (eb) =>
         eb
           .selectFrom('dag_runs as d')
@@ -239,11 +240,11 @@ async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]
     .execute();
 }
 
-/** In UTC with all its microseconds, whatever the session's time zone. */
+/** In UTC with all microseconds, whatever the session's time zone. */
 const cursorText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;
 
-/** What people write about instances; no state, so no lock of the run. */
+/** Sets the notes of instances. It changes no state, so it takes no lock of the run. */
 export async function noteInstances(
   db: TenantDb,
   keys: readonly InstanceOfRun[],

@@ -5,16 +5,16 @@ import type { TenantDb } from '../database.ts';
 export type TryKey = { dagId: string; runId: string; taskId: string; mapIndex: number; tryNumber: number };
 
 export type TryRow = {
-  /** Of the task instance now; null also when only its history is left. */
+  /** The current state of the task instance. Also null when only its history is left. */
   state: TaskStateOrNone;
-  /** Nothing more will be written about this try. */
+  /** True when nothing more will be written about this try. */
   isOver: boolean;
 };
 
 /**
- * A try of a task instance, the current one or an earlier one. Try 0 stands for an instance that never ran.
+ * Finds a try of a task instance, the current one or an earlier one. Try 0 stands for an instance that never ran.
  *
- * Three lookups by unique keys: of the run by its ids, of the instance and of the try by their primary keys.
+ * It takes three lookups by unique keys: the run by its ids, the instance and the try by their primary keys.
  */
 export async function findTry(db: TenantDb, key: TryKey): Promise<TryRow | undefined> {
   const { taskId, mapIndex, tryNumber } = key;
@@ -38,6 +38,6 @@ export async function findTry(db: TenantDb, key: TryKey): Promise<TryRow | undef
   const { state, current, past } = row;
   if (past !== null) return { state, isOver: true };
   if (current === null || tryNumber > current) return undefined;
-  // A cleared instance has no state and keeps its number; its last try is in the history, and was found there.
+  // A cleared instance has no state and keeps its number. The code above found its last try in the history.
   return { state, isOver: tryNumber < current || isFinished(state) || state === 'up_for_retry' };
 }

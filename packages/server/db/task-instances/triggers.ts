@@ -1,4 +1,4 @@
-/** What deferred task instances wait for, and who waits for it, as lists show them. */
+/** What deferred task instances wait for, and the triggerers of their triggers, for lists. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
@@ -12,11 +12,11 @@ export type ShownTrigger = {
   id: number;
   classPath: string;
   createdAt: Moment;
-  /** Null: nobody waits for it yet, or the engine does. */
+  /** Null: it has no triggerer yet, or the engine decides it. */
   job: JobRow | null;
 };
 
-/** Plan: index triggers_of_instance, and the keys of what each is joined to. */
+/** Query plan: index triggers_of_instance, and the keys of the joined rows. */
 export async function findTriggersOf(db: TenantDb, keys: readonly InstanceOfRun[]): Promise<ShownTrigger[]> {
   if (keys.length === 0) return [];
   const rows = await db

@@ -38,7 +38,7 @@ const earlierTries = (db: TenantDb, { run, taskId, mapIndex }: InstanceOfRun) =>
     .where('t.task_id', '=', taskId)
     .where('t.map_index', '=', mapIndex);
 
-/** A try is kept when it ends, and the row goes on to show it until the next one begins: it is counted once. */
+/** A try is copied to the history when it ends, but the row shows it until the next one begins. It is counted once. */
 const currentTry = (db: TenantDb, { run, taskId, mapIndex }: InstanceOfRun) =>
   db
     .selectFrom('task_instances as t')
@@ -54,7 +54,7 @@ const currentTry = (db: TenantDb, { run, taskId, mapIndex }: InstanceOfRun) =>
 
 export type TryRow = Awaited<ReturnType<ReturnType<typeof currentTry>['execute']>>[number];
 
-/** Oldest first. Empty when there is no such instance. */
+/** Returns the oldest first. Empty when there is no such instance. */
 export const listTries = (db: TenantDb, place: InstanceOfRun): Promise<TryRow[]> =>
   earlierTries(db, place).unionAll(currentTry(db, place)).orderBy('try_number').execute();
 

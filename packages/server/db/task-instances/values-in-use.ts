@@ -1,7 +1,7 @@
 /**
- * Which values a pattern means. A pattern over the rows themselves reads all of them where few or none match; the pools and
- * queues that instances have are few: the usual one, and others, which are found from one to the next along an index of
- * finished instances, and among the instances of unfinished runs.
+ * Replaces patterns by the values that match them. A pattern over the rows themselves reads all of them when few or
+ * none match. The pools and queues of instances are few: the usual one and others. The others are found one after
+ * another along an index of finished instances, and among the instances of unfinished runs.
  */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
@@ -18,7 +18,7 @@ const NAMED = [
 ] as const;
 type Column = (typeof NAMED)[number]['column'];
 
-/** The filter with values instead of patterns; null when nothing has such a value. */
+/** Returns the filter with values instead of patterns. Null when no row has such a value. */
 export async function withNames(db: TenantDb, filter: InstanceFilter): Promise<InstanceFilter | null> {
   const asked = NAMED.filter(({ patterns }) => (filter[patterns]?.length ?? 0) > 0);
   if (asked.length === 0 || filter.run !== undefined || (await hasWaitingInFinishedRuns(db))) return filter;

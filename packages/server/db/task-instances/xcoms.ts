@@ -14,7 +14,7 @@ export type XcomKey = Omit<XcomInstance, 'dagId'> & { key: string };
 /** JSON text, and how many items it has. */
 type XcomValue = { value: string; length: number | null };
 
-/** Without the value, with what its run and its DAG say. */
+/** An XCom without the value, with fields of its run and its DAG. */
 export type XcomSummary = {
   key: string;
   at: Moment;
@@ -25,10 +25,10 @@ export type XcomSummary = {
   logical_date: Moment | null;
   run_after: Moment;
   dag_display_name: string;
-  /** Of the version the run has; null when that is gone. */
+  /** The version of the run. Null when that version is gone. */
   version_id: string | null;
 };
-/** `value` null: it was not to be read. */
+/** `value` null: it was not requested. */
 export type XcomRow = XcomSummary & { tenant_id: string; version: string | null; value: string | null };
 export type XcomPage = { entries: XcomSummary[]; total: number };
 
@@ -62,7 +62,7 @@ const selectXcoms = (db: TenantDb) =>
     .select(['x.key', 'x.at', 'x.dag_id', 'x.task_id', 'x.map_index', 'r.run_id', 'r.logical_date', 'r.run_after'])
     .select([dagName.as('dag_display_name'), versionId.as('version_id')]);
 
-/** Looked up for the rows that are shown. As joins they led the planner to read and sort all values for one page. */
+/** Subqueries for the displayed rows only. As joins they led the planner to read and sort all values for one page. */
 const dagName = sql<string>`(select d.display_name from dags d where d.tenant_id = x.tenant_id and d.dag_id = x.dag_id)`;
 const versionId = sql<string | null>`(select v.id from dag_versions v
   where v.tenant_id = r.tenant_id and v.dag_id = r.dag_id and v.version_number = r.version_number)`;
@@ -78,12 +78,12 @@ const ORDER: Record<XcomColumn, RawBuilder<unknown>> = {
   run: sql.ref('x.run'),
 };
 
-/** Unique together: without them, entries that sort alike could move between pages. */
+/** Unique together. Without them, equal entries could move between pages. */
 const UNIQUE = ['run', 'task_id', 'map_index', 'key'] as const;
 
 /**
- * Plan in the default order (newest run first): backwards over the primary key, and a sort within each run; it stops when
- * the page is full.
+ * Query plan in the default order (newest run first): backwards over the primary key, and a sort within each run; it
+ * stops when the page is full.
  */
 export function xcomPage(db: TenantDb, query: XcomQuery) {
   let page = selectXcoms(db).limit(query.limit).offset(query.offset);
@@ -102,7 +102,7 @@ export async function listXcoms(db: TenantDb, query: XcomQuery): Promise<XcomPag
   return { entries, total };
 }
 
-/** Runs are looked at only when the filters do. */
+/** Reads runs only when the filters use them. */
 async function countXcoms(db: TenantDb, query: XcomQuery): Promise<number> {
   const onRun = conditionsOnRun(query);
   let matching = db.selectFrom('xcoms as x').select((eb) => eb.fn.countAll<number>().as('total'));
@@ -150,7 +150,7 @@ const within = (column: string, range: MomentRange = {}): RawBuilder<boolean>[] 
 const isKey = ({ run, taskId, mapIndex, key }: XcomKey): RawBuilder<boolean> =>
   sql`x.run = ${run} and x.task_id = ${taskId} and x.map_index = ${mapIndex} and x.key = ${key}`;
 
-/** `without`: a text of these sizes stays behind. */
+/** `without`: the query omits a text of these sizes. */
 export const findXcom = (db: TenantDb, key: XcomKey, without: SizeRange | null): Promise<XcomRow | undefined> =>
   selectXcoms(db)
     .select(['x.tenant_id', 'x.version', textUnless(without).as('value')])
@@ -170,7 +170,7 @@ export async function upsertXcoms(
   instance: XcomInstance,
   entries: readonly (XcomValue & { key: string })[],
 ): Promise<void> {
-  // Of two values for one key in one call the later counts; a single statement may not touch a row twice.
+  // Of two values for one key in one call the later one counts, because a single statement may not change a row twice.
   const byKey = new Map(entries.map((entry) => [entry.key, entry]));
   if (byKey.size === 0) return;
   await db
@@ -186,7 +186,7 @@ export async function upsertXcoms(
     .execute();
 }
 
-/** False: there is a value already. */
+/** Returns false when there is a value already. */
 export async function insertXcom(
   db: TenantDb,
   instance: XcomInstance,
@@ -201,7 +201,7 @@ export async function insertXcom(
   return inserted.length > 0;
 }
 
-/** False: there is none. */
+/** Returns false when there is none. */
 export async function updateXcom(db: TenantDb, key: XcomKey, value: XcomValue): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('xcoms as x')
@@ -228,7 +228,7 @@ export async function deleteXcomsOf(
     .execute();
 }
 
-/** `dag_runs.id` by the ids people use, and the version the run has. */
+/** Returns `dag_runs.id` by the ids that people use, and the version of the run. */
 export const findRunKey = (
   db: TenantDb,
   dagId: string,

@@ -1,9 +1,9 @@
-/** What the processes that upload task logs know about the object store, for those that do not. */
+/** The state of the object store, from the processes that upload task logs, for processes that do not. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { Moment } from '../schema.ts';
 
-/** Undefined: it is there, as far as anybody knows. */
+/** Undefined: the store is reachable, as far as known. */
 export type StoreOutage = { since: Moment; reason: string };
 
 export async function findStoreOutage(db: Database): Promise<StoreOutage | undefined> {
@@ -27,7 +27,7 @@ export async function recordStoreReturn(db: Database): Promise<void> {
   );
 }
 
-/** True for one process in so long a time: it lists the whole store. */
+/** Returns true for one process per period. It then lists the whole store. */
 export async function claimListing(db: Database, everyMs: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update log_store_state set listed_at = clock_timestamp()

@@ -1,4 +1,4 @@
-/** Task logs whose place is an object store: their lengths, and the bytes that are not there yet. */
+/** Task logs that belong into an object store: their lengths, and the bytes that are not there yet. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import { fixedSql } from '../fixed-sql.ts';
@@ -12,10 +12,13 @@ export type TaskLogKey = {
   tryNumber: number;
 };
 
-/** Bytes `at` to `to` of a log, in an object of their own. */
+/** Bytes `at` to `to` of a log, in a separate object. */
 export type LogPart = { at: number; to: number };
 
-/** The first `objectSize` bytes are in the one object of the log, then come the parts, and from `stored` on it is chunks here. */
+/**
+ * The first `objectSize` bytes are in the single object of the log. The parts follow, and from `stored` on the bytes
+ * are chunks in the database.
+ */
 export type TaskLogRow = {
   id: number;
   length: number;
@@ -27,8 +30,8 @@ export type TaskLogRow = {
 export type LogChunk = { at: number; bytes: Buffer };
 
 /**
- * One statement, so one round trip: the row is locked by its change, the chunk begins where the log ended. Bytes that are there
- * already are skipped; a gap changes nothing.
+ * Uses one statement, so one round trip: its update locks the row, and the chunk begins where the log ended. Existing
+ * bytes are skipped. A gap changes nothing.
  */
 export async function appendToTaskLog(
   db: Database,
@@ -68,10 +71,10 @@ export async function findTaskLog(db: Database, key: TaskLogKey): Promise<TaskLo
   return rows[0];
 }
 
-/** Rows that are looked at in one call, whatever few bytes each has. */
+/** Rows read per call, even if each has few bytes. */
 const MAX_CHUNKS = 500;
 
-/** Those from the one that has byte `from` on, until there are `maxBytes` of them; at least one, when there is any. */
+/** Returns the chunks from the one with byte `from` on, up to `maxBytes`; at least one, if there is any. */
 export async function readLogChunks(
   db: Database,
   log: { tenantId: string; id: number },
@@ -92,7 +95,7 @@ export async function readLogChunks(
 
 export type TaskLogScope = Pick<TaskLogKey, 'tenantId' | 'dagId'> & Partial<TaskLogKey>;
 
-/** The logs are gone with the commit; their objects are left to `log_removals`. */
+/** Removes the logs with the commit. Their objects are left to `log_removals`. */
 export async function removeTaskLogs(db: Database, scope: TaskLogScope): Promise<void> {
   const { tenantId, dagId, runId = null, taskId = null, mapIndex = null, tryNumber = null } = scope;
   await sql`
@@ -108,7 +111,7 @@ export async function removeTaskLogs(db: Database, scope: TaskLogScope): Promise
     where exists (select 1 from gone)`.execute(db.shared);
 }
 
-/** Of logs that nobody has written to since `before` and that are in the store whole. Says how many. */
+/** Removes logs that are completely in the store and were not written since `before`. Returns how many. */
 export async function removeOldTaskLogs(db: Database, input: { before: Date; limit: number }): Promise<number> {
   const { rows } = await sql<{ removed: number }>`
     with old as (

@@ -1,29 +1,29 @@
-/** What moves the bytes of task logs on to the object store: who has taken which log, and what has arrived. */
+/** Moves the bytes of task logs to the object store: the leases on logs, and what has arrived. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
 import type { LogPart, TaskLogKey, TaskLogRow, TaskLogScope } from './task-logs.ts';
 
 export type Upload = TaskLogRow & {
   key: TaskLogKey;
-  /** Of the object as it was left; null when there is none. */
+  /** The tag of the object at the last upload. Null when there is none. */
   objectTag: string | null;
-  /** Nothing more will be written, as far as anybody knows: all of it becomes one object. */
+  /** True when probably nothing more will be written, so that everything becomes one object. */
   isOver: boolean;
 };
 
 export type UploadDue = {
   processId: string;
   leaseMs: number;
-  /** So many bytes that wait are a part. */
+  /** This many waiting bytes become a part. */
   partBytes: number;
-  /** So long after the end of its try a log is taken to be whole. */
+  /** This long after the end of its try, a log counts as complete. */
   settleMs: number;
   limit: number;
 };
 
 /**
- * A try is over as `findTry` says. A log in whose scope something is still to be deleted waits: what is uploaded now would be
- * deleted with it.
+ * A try is over by the rule of `findTry`. A log waits while something in its scope must still be deleted, because an
+ * upload would be deleted with it.
  */
 const IS_OVER = (
   settleMs: number,
@@ -46,7 +46,7 @@ const IS_TO_BE_REMOVED = sql`exists (
 type UploadRow = TaskLogRow &
   Omit<TaskLogKey, 'tenantId'> & { tenantId: string; objectTag: string | null; isOver: boolean };
 
-/** Takes logs of which something is to be uploaded. Nobody else gets them while the lease lasts. */
+/** Takes logs with bytes to upload. No other process gets them while the lease lasts. */
 export async function claimUploads(db: Database, due: UploadDue): Promise<Upload[]> {
   const { rows } = await sql<UploadRow>`
     with due as (
@@ -72,7 +72,7 @@ type Held = { tenantId: string; id: number; processId: string };
 const isHeld = ({ tenantId, id, processId }: Held) =>
   sql`tenant_id = ${tenantId}::uuid and id = ${id} and lease_by = ${processId}::uuid`;
 
-/** False when somebody else has it, or it is gone. */
+/** Returns false when another process has the lease, or the log is gone. */
 export async function renewUpload(db: Database, held: Held, leaseMs: number): Promise<boolean> {
   const { numAffectedRows = 0n } = await sql`
     update task_logs set lease_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'
@@ -84,7 +84,10 @@ export async function releaseUpload(db: Database, held: Held): Promise<void> {
   await sql`update task_logs set lease_by = null, lease_until = null where ${isHeld(held)}`.execute(db.shared);
 }
 
-/** The bytes up to `part.to` are in the store, and their chunks go. False when the log is somebody else's by now. */
+/**
+ * Records that the bytes up to `part.to` are in the store, and deletes their chunks. Returns false when another process
+ * has the lease.
+ */
 export async function recordPart(db: Database, held: Held, part: LogPart): Promise<boolean> {
   const { rows } = await sql`
     with held as (
@@ -95,7 +98,10 @@ export async function recordPart(db: Database, held: Held, part: LogPart): Promi
   return rows.length > 0;
 }
 
-/** The first `size` bytes are in the one object. Parts stay noted until they are deleted: `recordWhole`. */
+/**
+ * Records that the first `size` bytes are in the single object. Parts stay recorded until they are deleted:
+ * `recordWhole`.
+ */
 export async function recordObject(
   db: Database,
   held: Held,
@@ -115,19 +121,19 @@ const chunksGone = (upTo: number) => sql`gone as (
       delete from log_chunks c using held where c.tenant_id = held.tenant_id and c.log_id = held.id and c.at < ${upTo}
     )`;
 
-/** Another object lies where that of this log belongs: it is replaced the next time. */
+/** Records that another object is at the place of this log's object. The next upload replaces it. */
 export async function recordForeignObject(db: Database, held: Held, tag: string | null): Promise<void> {
   await sql`update task_logs set object_tag = ${tag} where ${isHeld(held)}`.execute(db.shared);
 }
 
-/** No part of it is left beside the one object. */
+/** Records that no part is left next to the single object. */
 export async function recordWhole(db: Database, held: Held): Promise<void> {
   await sql`
     update task_logs set parts = '[]', stored_at = case when length = object_size then clock_timestamp() end
     where ${isHeld(held)}`.execute(db.shared);
 }
 
-/** In bytes, of all logs: what is acknowledged and not in the store. */
+/** Returns the bytes of all logs that are acknowledged but not in the store. */
 export async function spooledBytes(db: Database): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(length - stored), 0)::bigint as bytes from task_logs where stored_at is null`.execute(
@@ -136,7 +142,7 @@ export async function spooledBytes(db: Database): Promise<number> {
   return rows[0]?.bytes ?? 0;
 }
 
-/** Logs that are not in the store whole. */
+/** Returns logs that are not completely in the store. */
 export async function findOpenTaskLogs(db: Database): Promise<TaskLogKey[]> {
   const { rows } = await sql<TaskLogKey>`
     select tenant_id as "tenantId", dag_id as "dagId", run_id as "runId", task_id as "taskId", map_index as "mapIndex",
@@ -150,7 +156,7 @@ type RemovalRow = { id: number; tenantId: string; dagId: string } & {
   [K in 'runId' | 'taskId']: string | null;
 } & { [K in 'mapIndex' | 'tryNumber']: number | null };
 
-/** Takes some of what is to be deleted from the store. */
+/** Takes some of the logs to be deleted from the store. */
 export async function claimRemovals(
   db: Database,
   input: { processId: string; leaseMs: number; limit: number },
@@ -188,7 +194,7 @@ export async function renewRemovals(
   return numAffectedRows === BigInt(input.ids.length);
 }
 
-/** `done`: the objects are gone; otherwise somebody tries again. */
+/** `done`: the objects are gone. Otherwise another call tries again. */
 export async function endRemovals(
   db: Database,
   input: { ids: readonly number[]; processId: string; done: boolean },

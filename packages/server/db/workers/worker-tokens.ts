@@ -1,4 +1,4 @@
-/** The tokens with which workers on other hosts join, each for some queues of one tenant. What is stored is a hash. */
+/** The tokens with which workers on other hosts join, each for some queues of one tenant. Only a hash is stored. */
 import { sql } from 'kysely';
 import type { SharedDb, TenantDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
@@ -70,7 +70,10 @@ export async function listWorkerTokens(
   return { tokens, total: count.total };
 }
 
-/** Undefined when there is none. Who has joined with it is sent away by the process that holds its stream. */
+/**
+ * Returns undefined when there is none. The process with the stream of a worker that joined with it dismisses the
+ * worker.
+ */
 export const deleteWorkerToken = (db: TenantDb, id: string): Promise<WorkerTokenRow | undefined> =>
   db
     .deleteFrom('worker_tokens')
@@ -86,7 +89,7 @@ export type JoinToken = {
   hasExpired: boolean;
 };
 
-/** Whose token it is; undefined for one that was revoked or never was. Written down that it was used. */
+/** Returns the owner of the token, and records its use. Undefined for a token that was revoked or never existed. */
 export async function useWorkerToken(db: SharedDb, hash: Buffer): Promise<JoinToken | undefined> {
   const { rows } = await sql<JoinToken>`
     update worker_tokens w set last_used_at = now() from tenants t
@@ -96,7 +99,10 @@ export async function useWorkerToken(db: SharedDb, hash: Buffer): Promise<JoinTo
   return rows[0];
 }
 
-/** Is it still there, and its tenant not disabled? That it has expired ends joining, not working. */
+/**
+ * Returns whether the token exists and its tenant is enabled. An expired token cannot be used to join, but its workers
+ * continue.
+ */
 export async function isTokenLive(db: SharedDb, token: { tenantId: string; id: string }): Promise<boolean> {
   const { rows } = await sql`
     select 1 from worker_tokens w join tenants t on t.id = w.tenant_id

@@ -1,6 +1,7 @@
 /**
- * The rows of workers. Whoever holds a worker's stream writes its row, all of its workers in one statement; one that nobody has
- * written for `LOST_AFTER_MS` is shown as lost, whatever its row says: its owner may have died with it.
+ * The rows of workers. The process with a worker's stream writes its row, and all of its workers in one statement. A
+ * worker whose row was not written for `LOST_AFTER_MS` is shown as lost, whatever its row says, because its owner may
+ * have died with it.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -12,9 +13,9 @@ export type { WorkerKind, WorkerState } from '../tables/workers.ts';
 
 /** How often owners write their workers' rows. */
 export const TOUCH_EVERY_MS = 2_000;
-/** Several signs of life missed: shown as lost. */
+/** Several missed heartbeats: shown as lost. */
 export const LOST_AFTER_MS = 15_000;
-/** How long one that has left, or was lost, is shown. */
+/** How long a worker that has left, or was lost, is shown. */
 const SHOWN_AFTER_END_HOURS = 1;
 
 /** A worker as its owner knows it when it connects. */
@@ -23,7 +24,7 @@ export type NewWorker = {
   /** Null: it serves all tenants. */
   tenantId: string | null;
   kind: WorkerKind;
-  /** For people. Unique among those of a pool only by its owner's care. */
+  /** For people. The owner keeps it unique within a pool. */
   name: string;
   pool: string;
   queues?: readonly string[];
@@ -35,19 +36,19 @@ export type NewWorker = {
   agentVersion?: string;
   state: WorkerState;
   slots: number;
-  /** The process that holds its stream. */
+  /** The process that has its stream. */
   owner: string;
 };
 
-/** What changes while it works. */
+/** The columns that change while it works. */
 export type WorkerSign = { id: string; state: WorkerState; running: number; attemptsServed: number };
 
-/** What its owner has to know of it. */
+/** What its owner must know about it. */
 export type WorkerOrders = {
   id: string;
-  /** Somebody wants it to take no more. */
+  /** A request to take no more attempts. */
   drain: { by: string; why: string } | null;
-  /** The token it joined with is not there any more, or its tenant is disabled. */
+  /** The token with which it joined is gone, or its tenant is disabled. */
   isRevoked: boolean;
 };
 
@@ -77,7 +78,10 @@ export type WorkerRow = {
   ended_why: string | null;
 };
 
-/** It has come, or come back: perhaps to another process than before, which owns it from now on. A wish to drain it stays. */
+/**
+ * Records a worker that has connected or reconnected. It may be connected to another process than before, which owns it
+ * from now on. A request to drain it stays.
+ */
 export async function recordWorker(db: Database, worker: NewWorker): Promise<void> {
   const values = {
     tenant_id: worker.tenantId,
@@ -105,8 +109,8 @@ export async function recordWorker(db: Database, worker: NewWorker): Promise<voi
 }
 
 /**
- * Signs of life of all workers of one owner, in one statement. Answers what their owner has to do about them. One that another
- * process owns by now is not touched, and not answered: its stream is there.
+ * Writes the heartbeats of all workers of one owner in one statement. Returns what the owner must do about them. A
+ * worker that another process owns now is neither written nor returned.
  */
 export async function touchWorkers(
   db: Database,
@@ -135,8 +139,8 @@ export async function touchWorkers(
 }
 
 /**
- * It takes no more attempts, ends those it runs, and leaves. False: there is no such worker (any more). A worker that serves all
- * tenants belongs to the installation: it is drained with `tenantId` null only.
+ * Requests that it takes no more attempts, finishes its own, and leaves. Returns false when there is no such worker. A
+ * worker that serves all tenants belongs to the installation, so only a `tenantId` of null drains it.
  */
 export async function requestDrain(
   db: SharedDb | TenantDb,
@@ -151,7 +155,7 @@ export async function requestDrain(
   return (numAffectedRows ?? 0n) > 0n;
 }
 
-/** It has left, or was given up. Its row is shown for a while. An owner that is not its owner any more changes nothing. */
+/** Records that it has left, or was given up. Its row is shown for a while. A former owner changes nothing. */
 export async function removeWorker(
   db: Database,
   input: { id: string; owner: string; state: 'gone' | 'lost'; why: string },
@@ -168,7 +172,7 @@ const shownState: RawBuilder<WorkerState> = sql`
   case when state not in ('gone', 'lost') and last_seen_at < now() - make_interval(secs => ${LOST_AFTER_MS / 1_000})
     then 'lost' else state end`;
 
-/** Of one tenant, with those that serve all; `tenantId` null: only the latter. */
+/** Lists the workers of one tenant and those that serve all. `tenantId` null: only the latter. */
 export async function listWorkers(
   db: Database,
   filter: {
@@ -209,7 +213,7 @@ export type WorkerCount = {
   running: number;
 };
 
-/** How many there are. Of one tenant, with those that serve all; undefined: of all tenants. */
+/** Counts workers of one tenant and those that serve all. Undefined: of all tenants. */
 export async function countWorkers(db: Database, filter: { tenantId?: string } = {}): Promise<WorkerCount[]> {
   const ofTenant =
     filter.tenantId === undefined ? sql`true` : sql`(tenant_id is null or tenant_id = ${filter.tenantId}::uuid)`;
@@ -230,7 +234,7 @@ export async function countFreeLocalSlots(db: Database, { exceptOwner }: { excep
 
 export type QueueUse = { workers: number; slots: number; running: number };
 
-/** Of the remote workers of a tenant that take tasks of a queue right now. */
+/** Counts the remote workers of a tenant that currently take tasks of a queue. */
 export async function findQueueUse(db: Database, input: { tenantId: string; queue: string }): Promise<QueueUse> {
   const { rows } = await sql<QueueUse>`
     select count(*)::int as workers, coalesce(sum(slots), 0)::int as slots, coalesce(sum(running), 0)::int as running
@@ -240,7 +244,7 @@ export async function findQueueUse(db: Database, input: { tenantId: string; queu
   return rows[0] ?? { workers: 0, slots: 0, running: 0 };
 }
 
-/** Rows of workers that have been away for long. */
+/** Deletes rows of workers that have been away for long. */
 export async function deleteOldWorkers(db: Database): Promise<void> {
   await sql`
     delete from workers where last_seen_at < now() - make_interval(hours => ${SHOWN_AFTER_END_HOURS})`.execute(

@@ -1,7 +1,7 @@
 /**
  * A deferred task waits without a process and without a slot:
  *
- *   running ─ asks for a trigger ─▶ deferred ─ its event, its time, or its timeout ─▶ scheduled ─▶ running, the same try
+ *   running ─ asks for a trigger ─▶ deferred ─ its event, time, or timeout ─▶ scheduled ─▶ running, the same try
  *                                      └─ an event that ends the task ─▶ success | failed | skipped
  *
  * The trigger is stored with the end of the attempt. It is removed with the end of the try, because the resumed attempt

@@ -3,8 +3,8 @@
  *
  *   record     in the transaction that causes the event (a task's finish, a call): the event, and a row in the queue of
  *              each DAG whose schedule names the asset. It only inserts, so it takes no lock for which others may wait.
- *   consider   after that commit, per DAG under the lock of its row: does the condition hold? Then a run is created, and
- *              all waiting events become its cause.
+ *   consider   after that commit, per DAG under the lock of its row: does the condition hold? Then a run is created,
+ *              and all waiting events become its cause.
  *
  * When two tasks finish at the same moment, the process that considers a DAG last sees the events of both. A process
  * that dies between the steps leaves rows that were not considered; the tick finds them.

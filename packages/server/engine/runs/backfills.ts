@@ -1,8 +1,8 @@
 /**
  * Backfills: runs for dates that have passed.
  *
- *   create ──▶ every run is queued at once, new ones and finished ones that must run again ──▶ advance starts as many as
- *   the backfill's own max_active_runs allows, in its own order ──▶ none left: completed
+ *   create ──▶ every run is queued at once, new ones and finished ones that must run again ──▶ advance starts as many
+ *   as the backfill's own max_active_runs allows, in its own order ──▶ none left: completed
  *
  *   paused      nothing more starts; running runs continue
  *   cancelled   completed at once; runs that have not started fail

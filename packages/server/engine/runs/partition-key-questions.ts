@@ -1,7 +1,7 @@
 /**
  * Workers answer questions about authors' partition mappers, as about authors' timetables (timetable-questions.ts):
  *
- *   an event has a key unknown to the mapper's answers ──▶ it waits; dags.timetable_ask_at ──▶ a question about all such keys
+ *   an event has a key without an answer ──▶ it waits; dags.timetable_ask_at ──▶ a question about all such keys
  *     ──▶ a worker answers ──▶ dags.timetable.answers ──▶ the event waits for the runs of its keys
  *
  * An answer is valid as long as the version is, and is not requested again while it is remembered.

@@ -2,7 +2,7 @@
  * Workers answer questions about authors' timetables, because only they run author code. This file asks the questions
  * and uses the answers.
  *
- *   a DAG's table runs low, or lacks the run after the last ──▶ dags.timetable_ask_at ──▶ a question (callback_requests)
+ *   a DAG's table runs low, or lacks the next run ──▶ dags.timetable_ask_at ──▶ a question (callback_requests)
  *     ──▶ a worker answers ──▶ the table in dags.timetable, and with it the next run
  *   a manual run without a data interval, a backfill ──▶ a question of its own, for whose answer the caller waits
  *

@@ -2,9 +2,9 @@
  * Creates runs that people and programs trigger, in batches: requests for a DAG that arrive while one batch is under
  * way form the next. Each batch is a transaction with the lock of the DAG's row, so the active runs are counted once
  * for all. It takes two round trips to Postgres:
- *   1  begin, the lock of the DAG's row, preconditions of callers, ids, names that are taken, room in the pools of the first
- *      tasks
- *   2  runs and instances as they are after their start, the first of them claimed or started, writes of callers, commit
+ *   1  begin, the lock of the DAG's row, preconditions of callers, ids, names that are taken, room in the pools of the
+ *      first tasks
+ *   2  runs and instances as they are after their start, the first ones claimed or started, writes of callers, commit
  *
  * The first tasks are claimed when the executor has room, no other claim fills their pools, and nothing waits for them.
  * The dispatcher claims the rest. If their worker is known, they are also started here (start-ahead.ts). Runs that need

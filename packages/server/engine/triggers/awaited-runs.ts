@@ -1,7 +1,7 @@
 /**
  * Resumes tasks that wait for runs of other DAGs, or for tasks in them, without polling:
  *
- *   a run or a task ends ─▶ after the commit: does a task wait for a run of that DAG? ─▶ the tasks that wait for it are decided
+ *   a run or a task ends ─▶ after the commit: does a task wait for that DAG? ─▶ the tasks that wait for it are decided
  *   a task starts waiting ─▶ after the commit: has the run ended already?
  *
  * Both sides check after their own commit, so at least one of them sees the other. This process remembers which DAGs

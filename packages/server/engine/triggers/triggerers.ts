@@ -2,7 +2,7 @@
  * Triggerers wait for triggers: one process per place, started when there is something to wait for, given up when its
  * lease expires.
  *
- *   a task defers ─▶ its trigger is leased to the triggerer of its place ─▶ the triggerer is notified (trigger-reports.ts)
+ *   a task defers ─▶ its trigger is leased to the triggerer of its place ─▶ that one is notified (trigger-reports.ts)
  *                        └─ there is none: it is created, and the executor starts it like an attempt
  *   it ends, or is lost, or its lease expires ─▶ its triggers are leased to the next one
  *   nothing is left to wait for ─▶ it ends

@@ -1,7 +1,7 @@
 /**
  * What is known about our pods: one list, and then a stream of changes for all of them.
  *
- *   list ──▶ watch from its resourceVersion ──▶ the stream ends: watch again from the last version (bookmarks advance it)
+ *   list ──▶ watch from its resourceVersion ──▶ the stream ends: watch again from the last version (bookmarks move it)
  *     ▲                    │
  *     └── 410: too old ◀───┘    missed changes are found by comparing the new list with the known pods
  */

@@ -1,4 +1,4 @@
-/** An Airflow by its metadata database. */
+/** Reads an Airflow through its metadata database. */
 import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openPostgres, openSqlite } from './metadata-database.ts';
@@ -16,7 +16,7 @@ import {
 import { readConnections, readDags, readPools, readSerializedDag, readUsers, readVariables } from './read-settings.ts';
 import type { AirflowSource } from './source-types.ts';
 
-/** The source cannot be read, and why. */
+/** The source cannot be read. The message says why. */
 export class SourceError extends Error {
   constructor(message: string, cause?: unknown) {
     super(message, { cause });
@@ -37,7 +37,7 @@ export async function openAirflowDatabase(address: string): Promise<AirflowSourc
   }
 }
 
-/** SQLAlchemy's addresses as Airflow has them in its configuration, and plain ones. */
+/** Accepts addresses of SQLAlchemy, as in Airflow's configuration, and plain ones. */
 function placeOf(address: string): { name: string; open: () => Promise<MetadataDatabase> } {
   const [, scheme = ''] = /^([a-z0-9]+)(?:\+[a-z0-9]+)?:/i.exec(address) ?? [];
   if (/^postgres(ql)?$/i.test(scheme)) {

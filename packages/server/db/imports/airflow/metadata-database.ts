@@ -1,11 +1,11 @@
 /**
- * The metadata database of an Airflow, read and never written: one transaction that sees one moment of it. Postgres,
- * SQLite or MySQL; statements are written once, with `$1` for parameters, and lists travel as JSON.
+ * The metadata database of an Airflow. It is only read, in one transaction with one snapshot. Postgres, SQLite or
+ * MySQL: statements are written once, with `$1` for parameters, and lists are passed as JSON.
  */
 import type { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 
-/** As the driver gives it: Postgres everything as text, the others numbers, text and bytes. */
+/** The driver's value: Postgres returns everything as text, the others numbers, text and bytes. */
 export type RawValue = string | number | bigint | Uint8Array | null;
 export type RawRow = Record<string, RawValue>;
 
@@ -13,17 +13,17 @@ export type MetadataDatabase = {
   ask(statement: string, parameters?: readonly (string | number | null)[]): Promise<RawRow[]>;
   /** Empty: there is no such table. */
   columns(table: string): Promise<ReadonlySet<string>>;
-  /** `column` is one of the texts of a JSON list. */
+  /** A condition: `column` is one of the texts of a JSON list. */
   isIn(column: string, parameter: string): string;
-  /** Rows of a JSON list of objects, as a table `k` with these columns of text. */
+  /** The objects of a JSON list as a table `k` with these columns of text. */
   rowsOf(parameter: string, columns: readonly string[]): string;
-  /** A date as a parameter can be compared with a column of dates. */
+  /** Converts a date parameter so that it can be compared with a column of dates. */
   date(parameter: string): string;
   dateText(iso: string): string;
   close(): Promise<void>;
 };
 
-/** Text is left as Postgres writes it. */
+/** Leaves values as the text that Postgres writes. */
 const AS_TEXT: pg.CustomTypesConfig = { getTypeParser: () => (value: string) => value };
 export const CONNECT_TIMEOUT_MS = 10_000;
 
@@ -34,7 +34,7 @@ export async function openPostgres(url: string): Promise<MetadataDatabase> {
     application_name: 'svc migrate',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
   });
-  client.on('error', () => {}); // told by the statement that waits, or by the next
+  client.on('error', () => {}); // the pending or the next statement reports it
   await client.connect();
   await client.query('begin isolation level repeatable read read only');
   await client.query(`set local timezone = 'UTC'; set local datestyle = 'ISO'; set local bytea_output = 'hex'`);
@@ -59,7 +59,7 @@ export async function openPostgres(url: string): Promise<MetadataDatabase> {
 }
 
 export async function openSqlite(path: string): Promise<MetadataDatabase> {
-  const sqlite = await import('node:sqlite'); // only who asks for it gets its warning
+  const sqlite = await import('node:sqlite'); // loaded only on use, because its import prints a warning
   const database: DatabaseSync = new sqlite.DatabaseSync(path, { readOnly: true });
   database.exec('begin');
   const ask: MetadataDatabase['ask'] = (statement, parameters = []) => {
@@ -76,7 +76,8 @@ export async function openSqlite(path: string): Promise<MetadataDatabase> {
       return `(select ${values.join(', ')} from json_each(${parameter})) as k`;
     },
     date: (parameter) => parameter,
-    // As SQLAlchemy writes dates there: in UTC, without saying so. To the second: compared as text, with or without a fraction.
+    // The format in which SQLAlchemy writes dates there: in UTC, without a zone. To the second, because the comparison
+    // is textual, with or without a fraction.
     dateText: (iso) => new Date(iso).toISOString().slice(0, 19).replace('T', ' '),
     close: () => Promise.resolve(database.close()),
   };

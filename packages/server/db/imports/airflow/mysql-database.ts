@@ -13,7 +13,7 @@ export type MysqlAddress = {
 const PARAMETERS = ['unix_socket', 'ssl_ca', 'ssl_cert', 'ssl_key', 'ssl_mode', 'charset'];
 const SSL_MODES = ['DISABLED', 'REQUIRED', 'VERIFY_CA', 'VERIFY_IDENTITY'];
 
-/** SQLAlchemy gives the parameters of an address to the driver; those that matter for reading are understood. */
+/** SQLAlchemy passes the parameters of an address to the driver. Those that matter for reading are understood here. */
 export function mysqlAddress(address: string): MysqlAddress | { problem: string } {
   const url = URL.parse(address.replace(/^[a-z0-9+]+:/i, 'mysql:'));
   const database = decodeURIComponent(url?.pathname.slice(1) ?? '');
@@ -41,7 +41,7 @@ export function mysqlAddress(address: string): MysqlAddress | { problem: string 
   };
 }
 
-/** As the client programs of MySQL mean it: `REQUIRED` encrypts and believes whoever answers. */
+/** Follows the client programs of MySQL: `REQUIRED` encrypts but does not verify the server. */
 function encryptionOf(parameters: URLSearchParams): Pick<ConnectionOptions, 'ssl'> | { problem: string } {
   const ca = parameters.get('ssl_ca');
   const mode = parameters.get('ssl_mode')?.toUpperCase() ?? (ca === null ? 'DISABLED' : 'VERIFY_CA');
@@ -68,18 +68,18 @@ function encryptionOf(parameters: URLSearchParams): Pick<ConnectionOptions, 'ssl
 }
 
 export async function openMysql({ options }: MysqlAddress): Promise<MetadataDatabase> {
-  const mysql = await import('mysql2/promise'); // only who asks for it waits for it
+  const mysql = await import('mysql2/promise'); // loaded only on use, because it takes time
   const client = await mysql.createConnection({
     ...options,
     charset: 'utf8mb4',
     connectTimeout: CONNECT_TIMEOUT_MS,
-    // Text as the server writes it: a JavaScript date would lose the microseconds, a number the digits.
+    // Text as the server writes it: a JavaScript date would lose the microseconds, and a number digits.
     dateStrings: true,
     jsonStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
   });
-  client.on('error', () => {}); // told by the statement that waits, or by the next
+  client.on('error', () => {}); // the pending or the next statement reports it
   const ask: MetadataDatabase['ask'] = async (statement, parameters = []) => {
     const values: (string | number | null)[] = [];
     const text = statement.replaceAll(/\$(\d+)/g, (_, number: string) => {
@@ -91,7 +91,7 @@ export async function openMysql({ options }: MysqlAddress): Promise<MetadataData
   };
   try {
     await refuseOldServer(ask);
-    // Columns such as "key" and "schema" are quoted as in every other database; dates are written in UTC.
+    // Columns such as "key" and "schema" are quoted as in every other database. Dates are written in UTC.
     await client.query(`set session sql_mode = 'ANSI_QUOTES', time_zone = '+00:00'`);
     await client.query('set transaction isolation level repeatable read');
     await client.query('start transaction with consistent snapshot, read only');
@@ -123,7 +123,7 @@ export async function openMysql({ options }: MysqlAddress): Promise<MetadataData
 
 type Ask = MetadataDatabase['ask'];
 
-/** Lists travel as JSON, and older servers make no table of it. */
+/** Lists are passed as JSON, and older servers cannot turn it into a table. */
 async function refuseOldServer(ask: Ask): Promise<void> {
   const [row] = await ask('select version() as version');
   const version = String(row?.['version']);
@@ -136,8 +136,8 @@ async function refuseOldServer(ask: Ask): Promise<void> {
 }
 
 /**
- * Airflow gives its ids a collation of their own. Compared with text of another one they lose their index, and in most they
- * lose their case: "etl" would bring the runs of "ETL".
+ * Airflow's ids have a collation of their own. A comparison with text of another collation cannot use the index, and
+ * most collations ignore case: "etl" would also find the runs of "ETL".
  */
 async function typeOfIds(ask: Ask): Promise<string> {
   const [row] = await ask(

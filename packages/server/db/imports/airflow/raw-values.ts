@@ -1,9 +1,9 @@
-/** From what the drivers give to what we work with. */
+/** Converts the values of the drivers into ours. */
 import { momentFromPostgres } from '../../moment.ts';
 import type { Moment } from '../../schema.ts';
 import type { RawRow, RawValue } from './metadata-database.ts';
 
-/** U+0000 and halves of pairs have no place in Postgres; SQLite may hold them. */
+/** Replaces U+0000 and unpaired surrogates, which SQLite may store but Postgres cannot. */
 export const clean = (text: string): string => text.replaceAll('\u0000', '\ufffd').toWellFormed();
 
 export function textOf(value: RawValue | undefined): string | null {
@@ -28,7 +28,7 @@ export function bytesOf(value: RawValue | undefined): Uint8Array | null {
   return value.startsWith('\\x') ? Buffer.from(value.slice(2), 'hex') : Buffer.from(value, 'latin1');
 }
 
-/** Text of Postgres has its zone; that of SQLite and MySQL is in UTC and does not say so. */
+/** Text of Postgres has its zone. Text of SQLite and MySQL is in UTC without a zone. */
 export function momentOf(value: RawValue | undefined): Moment | null {
   if (typeof value !== 'string' || value === '') return null;
   return momentFromPostgres(/[+-]\d\d(:?\d\d)*$/.test(value.slice(10)) ? value : `${value}+00`);

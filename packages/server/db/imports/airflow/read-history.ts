@@ -1,4 +1,6 @@
-/** Runs and task instances of an Airflow, out of its database, page by page. Columns that a version lacks are null. */
+/**
+ * Reads runs and task instances of an Airflow from its database, page by page. Columns that a version lacks are null.
+ */
 import type { MetadataDatabase, RawRow } from './metadata-database.ts';
 import { bytesOf, isTrue, momentOf, numberOf, textOf, wordOf } from './raw-values.ts';
 import type { HistoryFilter, SourceRun, SourceTask, SourceTry } from './source-types.ts';
@@ -6,7 +8,7 @@ import type { HistoryFilter, SourceRun, SourceTask, SourceTry } from './source-t
 const RUNS_PER_PAGE = 500;
 const INSTANCES_PER_PAGE = 4_000;
 
-/** What the tables of this Airflow have; asked for once. */
+/** The columns of this Airflow's tables, read once. */
 export type HistoryColumns = {
   runs: ReadonlySet<string>;
   runNotes: ReadonlySet<string>;
@@ -76,7 +78,7 @@ export async function* readRuns(
   }
 }
 
-/** Airflow 3 has who wrote a note as text, Airflow 2 as a key of its table of users. */
+/** Airflow 3 stores the author of a note as text, Airflow 2 as a key of its table of users. */
 function notesOf(columns: HistoryColumns, notes: ReadonlySet<string>, on: string): { columns: string; join: string } {
   if (notes.size === 0) return { columns: 'null as note, null as note_user', join: '' };
   const join = `left join ${notes === columns.runNotes ? 'dag_run_note' : 'task_instance_note'} n on ${on}`;
@@ -103,7 +105,7 @@ const runOf = (row: RawRow): SourceRun => {
     queuedAt: momentOf(row['queued_at']),
     startDate: momentOf(row['start_date']),
     endDate: momentOf(row['end_date']),
-    // Airflow 2 pickles it: bytes, which Postgres writes as \x….
+    // Airflow 2 pickles it into bytes, which Postgres writes as \x….
     conf:
       conf instanceof Uint8Array || (typeof conf === 'string' && conf.startsWith('\\x')) ? bytesOf(conf) : textOf(conf),
     triggeredBy: textOf(row['triggered_by']) ?? (isTrue(row['external_trigger']) ? 'rest_api' : null),

@@ -1,4 +1,4 @@
-/** Pools, variables, connections, DAGs and users of an Airflow, out of its database. */
+/** Reads pools, variables, connections, DAGs and users of an Airflow from its database. */
 import { inflateSync } from 'node:zlib';
 import type { MetadataDatabase, RawRow, RawValue } from './metadata-database.ts';
 import { bytesOf, isTrue, numberOf, textOf, wordOf } from './raw-values.ts';
@@ -14,8 +14,8 @@ import type {
 const PAGE = 1_000;
 
 /**
- * In the order of the key, which is unique; `columns` as they are selected, the key among them under its own name. Quoted are
- * names that are words of MySQL.
+ * Pages in the order of the key, which is unique. `columns` is the select list, including the key under its own name.
+ * Names that are keywords of MySQL are quoted.
  */
 async function* pages(
   db: MetadataDatabase,
@@ -61,7 +61,7 @@ export async function* readVariables(db: MetadataDatabase): AsyncGenerator<Sourc
     const value = secretOf(row['val'], row['is_encrypted']);
     yield {
       key: wordOf(row, 'key'),
-      // An empty text is a value; only a secret that is not there has none.
+      // An empty text is a value. Only an absent secret has none.
       value: value.kind === 'none' ? { kind: 'plain', text: '' } : value,
       description: textOf(row['description']),
     };
@@ -114,13 +114,13 @@ export async function* readDags(db: MetadataDatabase): AsyncGenerator<SourceDag>
         .filter((owner) => owner !== ''),
       tags: (tags.get(id) ?? []).map((tag) => wordOf(tag, 'name')),
       isPaused: isTrue(row['is_paused']),
-      // Airflow 2 says which are there, Airflow 3 which are not.
+      // Airflow 2 marks active DAGs, Airflow 3 stale ones.
       isActive: known.has('is_active') ? isTrue(row['is_active']) : !isTrue(row['is_stale']),
     };
   }
 }
 
-/** Those of the FAB auth manager, which keeps them in the same database. */
+/** Reads the users of the FAB auth manager, which stores them in the same database. */
 export async function readUsers(db: MetadataDatabase): Promise<SourceUser[] | { unavailable: string }> {
   if ((await db.columns('ab_user')).size === 0)
     return {
@@ -143,11 +143,11 @@ export async function readUsers(db: MetadataDatabase): Promise<SourceUser[] | { 
   }));
 }
 
-/** The newest form of it. Airflow 2 has one for each DAG, Airflow 3 one for each version. */
+/** Returns its newest form. Airflow 2 has one per DAG, Airflow 3 one per version. */
 export async function readSerializedDag(db: MetadataDatabase, dagId: string): Promise<unknown> {
   const known = await db.columns('serialized_dag');
   const compressed = known.has('data_compressed') ? 'data_compressed' : 'null as data_compressed';
-  // Not sorted: documents of many megabytes do not fit where MySQL sorts.
+  // Not sorted, because documents of many megabytes exceed the sort buffer of MySQL.
   const [row] = await db.ask(
     `select data, ${compressed} from serialized_dag where dag_id = $1
        and last_updated = (select max(last_updated) from serialized_dag where dag_id = $1) limit 1`,
@@ -159,6 +159,6 @@ export async function readSerializedDag(db: MetadataDatabase, dagId: string): Pr
     const bytes = bytesOf(row?.['data_compressed']);
     return bytes === null ? undefined : (JSON.parse(inflateSync(bytes).toString('utf8')) as unknown);
   } catch {
-    return undefined; // it only draws the graph: what its instances tell is enough
+    return undefined; // it only draws the graph, and the instances have enough for that
   }
 }

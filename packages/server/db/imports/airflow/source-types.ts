@@ -1,7 +1,7 @@
-/** What an Airflow has, however it is asked: its database or its HTTP API. */
+/** What an Airflow contains, whether its database or its HTTP API is read. */
 import type { Moment } from '../../schema.ts';
 
-/** A secret of the source: in plain text, encrypted with the source's own key, or not given out. */
+/** A secret of the source: in plain text, encrypted with the source's own key, or withheld. */
 export type SourceSecret =
   | { kind: 'none' }
   | { kind: 'plain'; text: string }
@@ -33,7 +33,7 @@ export type SourceDag = {
   owners: string[];
   tags: string[];
   isPaused: boolean;
-  /** Its file is there. */
+  /** True when its file exists. */
   isActive: boolean;
 };
 
@@ -46,7 +46,7 @@ export type SourceUser = {
 };
 
 export type SourceRun = {
-  /** The order in which they are read, and where to go on. */
+  /** The position in the order of reading, from which an import can continue. */
   position: string;
   dagId: string;
   runId: string;
@@ -66,7 +66,7 @@ export type SourceRun = {
   note: string | null;
   noteUser: string | null;
   partitionKey: string | null;
-  /** Undefined: not known before they are read. */
+  /** Undefined: unknown before they are read. */
   instances: number | undefined;
 };
 
@@ -101,7 +101,7 @@ export type SourceTask = { taskId: string; operator: string | null; operatorName
 export type HistoryFilter = { dagIds: readonly string[] | undefined; since: Moment | undefined };
 
 export type AirflowSource = {
-  /** Without credentials: what the import is remembered by. */
+  /** Without credentials. It identifies the import. */
   readonly name: string;
   /** For people: "Airflow 3, revision …". */
   readonly version: string;
@@ -109,21 +109,21 @@ export type AirflowSource = {
   variables(): AsyncIterable<SourceVariable>;
   connections(): AsyncIterable<SourceConnection>;
   dags(): AsyncIterable<SourceDag>;
-  /** Or why there are none to be had. */
+  /** Returns the users, or why there are none. */
   users(): Promise<SourceUser[] | { unavailable: string }>;
   /** Names of DAGs that have runs. */
   dagsWithRuns(): Promise<string[]>;
   /** Pages of runs in the order of their positions. */
   runs(after: string | undefined, filter: HistoryFilter): AsyncIterable<SourceRun[]>;
-  /** Pages of the instances of these runs, in the order of runs as the source has it. */
+  /** Pages of the instances of these runs, in the source's order of runs. */
   instances(runs: readonly SourceRun[]): AsyncIterable<SourceTry[]>;
-  /** Tries before the last one of each. */
+  /** The tries before the last one of each instance. */
   earlierTries(runs: readonly SourceRun[]): AsyncIterable<SourceTry[]>;
-  /** The DAG as Airflow keeps it, as JSON; undefined when it does not, or does not give it out. */
+  /** The DAG as Airflow stores it, as JSON. Undefined when Airflow does not store it or withholds it. */
   serializedDag(dagId: string): Promise<unknown>;
-  /** `tasks` knows more when the instances were read. */
+  /** True when `tasks` knows more after the instances were read. */
   readonly learnsTasks: boolean;
-  /** What its instances tell of its tasks. */
+  /** What the instances tell about the DAG's tasks. */
   tasks(dagId: string): Promise<SourceTask[]>;
   close(): Promise<void>;
 };

@@ -3,7 +3,7 @@
  * differ from the one that has claimed attempts for it. A process with waiting attempts that sees idle workers of their
  * pool elsewhere passes the attempts on. They then belong to the other process.
  *
- *   there are workers elsewhere ─▶ their processes are asked whether they are alive ─▶ each that answers gets an attempt
+ *   there are workers elsewhere ─▶ their processes are asked whether they live ─▶ each that answers gets an attempt
  *
  * When a process has died, the rows of its workers still say idle for a while. An attempt that was passed to a dead
  * process is found only when its lease expires, a minute later. The same holds for messages that are lost after the
