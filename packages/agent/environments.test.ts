@@ -53,6 +53,21 @@ with zipfile.ZipFile(sys.argv[1], "w") as wheel:
     wheel.writestr(f"{info}/RECORD", "")
 `;
 
+/** The second version needs a package that does not exist: it can be installed only as an image does it, without dependencies. */
+const WRITE_STEPPED = `
+import sys, zipfile
+version = sys.argv[2]
+info = f"stepped-{version}.0.dist-info"
+needs = "Requires-Dist: needed-by-nobody==9\\n" if version == "2" else ""
+with zipfile.ZipFile(sys.argv[1], "w") as wheel:
+    wheel.writestr("stepped.py", f"VERSION = {version}\\n")
+    wheel.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\\nName: stepped\\nVersion: {version}.0\\n{needs}")
+    wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n")
+    wheel.writestr(f"{info}/RECORD", f"stepped.py,,\\n{info}/METADATA,,\\n{info}/WHEEL,,\\n{info}/RECORD,,\\n")
+`;
+
+const BROKEN_BUILD = 'def build_wheel(*_, **__):\n    raise SystemExit("Error: pg_config executable not found")\n';
+
 /** A package whose build looks around; it needs no other to be built. */
 const NOSY_PROJECT = '[build-system]\nrequires = []\nbuild-backend = "nosy_build"\nbackend-path = ["."]\n';
 const NOSY_BUILD = `
@@ -196,6 +211,28 @@ describe('the Python of a task', () => {
       expect(probe(python, isCompiled)).toBe('True');
       expect(probe(python, 'import svc_probe')).toBe('');
       await expect(made.get([`${probes} --hash=sha256:${'0'.repeat(64)}`])).rejects.toThrow('not what the hash');
+    },
+  );
+
+  it.each(['pip', 'uv'])(
+    'is made in the steps of an image, and without a package that cannot be built (%s)',
+    async (installer) => {
+      const places = [1, 2].map((version) => {
+        const place = join(folder, `stepped-${version}.0-py3-none-any.whl`);
+        execFileSync(base, ['-c', WRITE_STEPPED, place, String(version)]);
+        return place;
+      });
+      const broken = join(folder, 'broken');
+      mkdirSync(broken, { recursive: true });
+      writeFileSync(join(broken, 'pyproject.toml'), NOSY_PROJECT.replace('nosy_build', 'broken_build'));
+      writeFileSync(join(broken, 'broken_build.py'), BROKEN_BUILD);
+      const { made } = await offline(installer);
+      const list = [wheel, places[0] ?? '', `broken @ file://${broken}`, '--step --no-deps', places[1] ?? '', '--step'];
+      const python = await made.get(list);
+      expect(probe(python, 'import stepped, svc_probe; print(stepped.VERSION)')).toBe('2');
+      expect(await made.leftOut(list)).toEqual([
+        { entry: `broken @ file://${broken}`, why: expect.stringMatching(/cannot be built: .*pg_config.*libpq-dev/) },
+      ]);
     },
   );
 

@@ -11,11 +11,12 @@
  * that may run code of packages run as the user of tasks.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { HAS_PIP, ensurePython, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { runPython } from '@svc/compiler/run-python.ts';
 import type { PythonRun } from '@svc/compiler/run-python.ts';
+import type { LeftOut } from '@svc/compiler/compiler-pool.ts';
 import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import { makeFolderFor, pipConfiguration, removeFolderOf, takeOver } from './environment-owner.ts';
@@ -30,6 +31,8 @@ export type PythonEnvironments = {
    * Returns the provider packages in it, as Airflow identifies them: by their entry point, or by Airflow's own names.
    */
   providers(dependencies: readonly string[]): Promise<ReportedProvider[]>;
+  /** Packages that could not be built, so that the environment was made without them. */
+  leftOut(dependencies: readonly string[]): Promise<readonly LeftOut[]>;
 };
 
 /** An error that the author can read in the task's log. */
@@ -54,8 +57,9 @@ type RunPython = (
 const STAMP = 'complete.json';
 const INSTALLER = join(import.meta.dirname, '..', '..', 'python', 'svc_runtime', 'install_packages.py');
 /** Part of the key, because an earlier release may have built environments differently. */
-const FORMAT = 4;
+const FORMAT = 5;
 const NAMED_PACKAGES = 5;
+const DAY_MS = 86_400_000;
 const SITE_PACKAGES = 'import sysconfig; print(sysconfig.get_path("purelib"))';
 /** The packages that every task needs come from the base environment. The project's own come before them. */
 const ADD_BASE = `
@@ -113,22 +117,27 @@ export function createPythonEnvironments(input: {
       known.catch(() => asked.delete(python));
       return known;
     },
+    leftOut: async (dependencies) => notedIn(stampOf(await get(dependencies)))?.left_out ?? [],
   };
 }
 
+const stampOf = (python: string): string => join(dirname(python), '..', STAMP);
+
 /** Uses the list that was stored with the environment: a short task ends before Python could be asked. */
 async function providersOf(python: string, run: RunPython): Promise<ReportedProvider[]> {
-  const noted = notedIn(join(dirname(python), '..', STAMP));
+  const noted = notedIn(stampOf(python))?.providers;
   if (noted) return noted;
   const result = await run(python, ['-c', LIST_PROVIDERS]);
   if (result.code !== 0) throw new EnvironmentFailure('asking Python for its packages failed', result.errors);
   return JSON.parse(result.output) as ReportedProvider[];
 }
 
-/** The base environment has no such list, and neither do those of earlier releases. */
-function notedIn(stamp: string): ReportedProvider[] | undefined {
+type Noted = { providers?: ReportedProvider[]; left_out?: LeftOut[]; system?: string };
+
+/** The base environment has no such note, and neither do those of earlier releases. */
+function notedIn(stamp: string): Noted | undefined {
   try {
-    return (JSON.parse(readFileSync(stamp, 'utf8')) as { providers?: ReportedProvider[] }).providers;
+    return JSON.parse(readFileSync(stamp, 'utf8')) as Noted;
   } catch {
     return undefined;
   }
@@ -155,9 +164,20 @@ function withoutPrivate(env: Environment): Environment {
 async function ensureVenv(build: Build): Promise<string> {
   const cache = userCacheFolder(build.env);
   const target = join(cache, `venv-${build.key}`);
-  if (!existsSync(join(target, STAMP)) || !existsSync(join(target, 'bin', 'python')))
+  const python = join(target, 'bin', 'python');
+  if (!existsSync(join(target, STAMP)) || !existsSync(python) || mayBeWhole(notedIn(stampOf(python))))
     await buildVenv(build, cache, target);
   return join(target, 'bin', 'python');
+}
+
+/** What could not be built may be built once system packages were installed. */
+const mayBeWhole = (noted: Noted | undefined): boolean =>
+  (noted?.left_out?.length ?? 0) > 0 && noted?.system !== systemMark();
+
+/** Changes when Debian packages are installed, and once a day, because other ways to install leave no trace. */
+function systemMark(): string {
+  const changed = statSync('/var/lib/dpkg/status', { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return `${changed} ${Math.floor(Date.now() / DAY_MS)}`;
 }
 
 async function buildVenv(build: Build, cache: string, target: string): Promise<void> {
@@ -188,14 +208,16 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
     await step(python, ['-m', 'venv', ...(sharesPip ? ['--without-pip'] : []), draft], 'making a Python environment');
     const basePackages = await step(python, ['-c', SITE_PACKAGES], 'asking Python for its packages');
     await step(own, ['-c', ADD_BASE, basePackages], 'naming the packages of every task');
-    const options = ['--python', own, ...(uv === undefined ? [] : ['--uv', uv])];
+    const options = ['--python', own, ...(uv === undefined ? [] : ['--uv', uv]), '--leave-out'];
+    const leftOut: LeftOut[] = [];
     const installed = await run(
       sharesPip ? python : own,
       [INSTALLER, ...options, '--', ...withProviderCompanions(dependencies)],
       more,
       (line) => {
-        const { progress } = eventOf(line);
+        const { progress, left_out: entry, why = '' } = eventOf(line);
         if (progress !== undefined) onProgress(progress);
+        if (entry !== undefined) leftOut.push({ entry, why });
       },
     );
     if (installed.code !== 0) throw notInstalled(installed, dependencies);
@@ -203,7 +225,10 @@ async function buildVenv(build: Build, cache: string, target: string): Promise<v
       await step(own, ['-c', LIST_PROVIDERS], 'asking the environment for its packages'),
     );
     if (user) takeOver(draft);
-    writeFileSync(join(draft, STAMP), `${JSON.stringify({ dependencies, providers })}\n`);
+    writeFileSync(
+      join(draft, STAMP),
+      `${JSON.stringify({ dependencies, providers, left_out: leftOut, system: systemMark() })}\n`,
+    );
     moveIntoPlace(draft, target);
   } catch (error) {
     if (error instanceof EnvironmentFailure) throw error;
@@ -220,7 +245,7 @@ async function usableUv(env: Environment, run: RunPython): Promise<string | unde
   return found !== undefined && (await run(found, ['--version'])).code === 0 ? found : undefined;
 }
 
-type InstallerEvent = { progress?: string; failed?: string; entry?: string | null };
+type InstallerEvent = { progress?: string; failed?: string; entry?: string | null; left_out?: string; why?: string };
 
 function eventOf(line: string): InstallerEvent {
   try {
@@ -237,14 +262,22 @@ function notInstalled(run: PythonRun, dependencies: readonly string[]): Environm
 }
 
 function shortList(dependencies: readonly string[]): string {
-  const packages = dependencies.filter((entry) => !entry.startsWith('-c '));
+  const packages = dependencies.filter((entry) => !entry.startsWith('-'));
   const more = packages.length - NAMED_PACKAGES;
   return packages.slice(0, NAMED_PACKAGES).join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** Another process may have put a complete environment there, which is as good. A broken one is removed. */
+/**
+ * Another process may have put a complete environment there, which is as good. A broken one is replaced, and so is one that
+ * lacks packages.
+ */
 function moveIntoPlace(draft: string, target: string): void {
-  if (existsSync(target) && !existsSync(join(target, STAMP))) rmSync(target, { recursive: true, force: true });
+  const there = existsSync(join(target, STAMP)) ? notedIn(join(target, STAMP)) : undefined;
+  if (existsSync(target) && (there === undefined || mayBeWhole(there))) {
+    const aside = `${draft}-replaced`;
+    renameSync(target, aside);
+    rmSync(aside, { recursive: true, force: true });
+  }
   try {
     renameSync(draft, target);
   } catch (error) {

@@ -80,7 +80,8 @@ async function compileRepositoryFile(compiler: Compiler, unit: Unit, repository:
     );
   const dependencies = [...project.dependencies, ...connectorPackages(project.connectors)];
   const answer = await compiler.compile({ path: unit.path, dagsFolder: root, bundle, env, dependencies });
-  const base = withAnswer(bare, answer);
+  const told = unit.isFirst ? leftOutNotes(answer, repository) : [];
+  const base = withAnswer({ ...bare, warnings: [...warnings, ...told] }, answer);
   if (!answer.ok) return failed(base, [withOrigin(fromCompiler(answer.error, source), answer.error, repository)]);
   if (!hasSettings) return checked(base, answer, { specs: answer.dags.map((dag) => dag.spec), project });
   const applied = answer.dags.map((dag) => applyProject(dag, { ...project, dag_id: dag.spec.dag.dag_id }));
@@ -90,6 +91,15 @@ async function compileRepositoryFile(compiler: Compiler, unit: Unit, repository:
 
 const withEnvironment = (spec: CompiledSpec, env: Readonly<Record<string, string>>): CompiledSpec =>
   Object.keys(env).length === 0 ? spec : { ...spec, project: { ...(spec.project as object), env } };
+
+/** Once for the repository: what its environment was made without, where it was asked for. */
+function leftOutNotes({ leftOut = [] }: CompileAnswer, { requirements }: Repository): UnitProblem[] {
+  return leftOut.map(({ entry, why }) => {
+    const asked = requirements.packages.find(({ text }) => text === entry);
+    const message = `${entry} is left out, because ${why}. Files that import it do not load, and tasks that import it fail`;
+    return { ...NOWHERE, file: asked?.file ?? 'requirements.txt', line: asked?.line ?? null, message };
+  });
+}
 
 /** What cannot be installed is to be mended where it is asked for. */
 function withOrigin(problem: UnitProblem, error: CompileError, { requirements }: Repository): UnitProblem {

@@ -361,3 +361,27 @@ describe('a repository', () => {
     expect(texts[0]).toEqual(texts[1]);
   });
 });
+
+describe('a repository that an image has elsewhere', () => {
+  it('loads files that import it by the name of its folder there, and that open files relative to it', async () => {
+    const dag = `
+import json
+from pkg.plugins.helpers import ID
+from pkg.include import words
+with open("include/c.json") as file:
+    owner = json.load(file)["owner"]
+${dagText('any').replace('"any"', 'ID + words.END')}`;
+    const unit = await only({
+      'dags/team/a.py': dag,
+      'plugins/helpers.py': 'ID = "from_"\n',
+      'include/__init__.py': '',
+      'include/words.py': 'END = "image"\n',
+      'include/c.json': '{"owner": "me"}',
+      'airflow.cfg': '[core]\ndags_folder = /opt/airflow/pkg/dags\n',
+      Dockerfile: 'FROM apache/airflow:2.10.5\nENV PYTHONPATH=/opt/airflow/\nCOPY . /opt/airflow/pkg\n',
+    });
+    expect(artifactsOf(unit).map(({ dagId, spec }) => [dagId, spec.source.modules.map(({ path }) => path)])).toEqual([
+      ['from_image', ['include/__init__.py', 'include/words.py', 'plugins/helpers.py']],
+    ]);
+  });
+});

@@ -2,6 +2,8 @@
  * A compiler whose files may need packages: one process per interpreter, started when a file wants it and ended when none
  * has for a while. A file without dependencies is compiled by the first, which stays.
  *
+ * An environment may lack packages that could not be built: only files that import them are refused.
+ *
  * An environment that cannot be made is the answer to its files, as an error of theirs would be. Where tasks run elsewhere
  * (an image is built with an index of its own), a file that loads without its packages is compiled, with a warning.
  *
@@ -11,12 +13,19 @@
 import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, Compiler } from './compiler.ts';
+import { packageOf } from './outside-packages.ts';
+import { normalName, partsOf } from './repository/requirement-line.ts';
+
+/** A package that could not be built: `entry` as it was asked for. */
+export type LeftOut = { readonly entry: string; readonly why: string };
 
 export type Interpreters = {
   /** The interpreter that has these packages. */
   get(dependencies: readonly string[]): Promise<string>;
   /** Provider packages in it: found out once per interpreter, not once per file. */
   providers(dependencies: readonly string[]): Promise<readonly ReportedProvider[]>;
+  /** What its environment was made without. */
+  leftOut?(dependencies: readonly string[]): Promise<readonly LeftOut[]>;
 };
 
 const IDLE_MS = 60_000;
@@ -81,7 +90,8 @@ export function createCompilerPool(input: {
       entry.users += 1;
       clearTimeout(entry.timer);
       const answer = entry.compiler.compile(request).finally(() => release(python, entry));
-      return withProviders(answer, dependencies);
+      const leftOut = (await interpreters.leftOut?.(dependencies)) ?? [];
+      return withLeftOut(await withProviders(answer, dependencies), leftOut);
     },
     async close() {
       isClosed = true;
@@ -91,6 +101,20 @@ export function createCompilerPool(input: {
       await Promise.all([base.close(), ...open.map(({ compiler }) => compiler.close())]);
     },
   };
+}
+
+/** A file that needs a package that could not be built is told why it is missing. */
+function withLeftOut(answer: CompileAnswer, leftOut: readonly LeftOut[]): CompileAnswer {
+  if (leftOut.length === 0) return answer;
+  if (answer.ok || answer.error.type !== 'import') return { ...answer, leftOut };
+  const { error } = answer;
+  const module = /No module named '([\w.]+)'/.exec(error.message)?.[1] ?? '';
+  const wanted = new Set([packageOf(module), (module.split('.', 1)[0] ?? '').replaceAll('_', '-')].map(normalName));
+  const { entry, why } = leftOut.find((each) => wanted.has(partsOf(each.entry).name ?? '')) ?? {};
+  if (entry === undefined) return { ...answer, leftOut };
+  const message = `${error.message}: ${entry} is not installed, because ${why}`;
+  const instead = 'Install what its build needs, or choose a version that has a ready package, and compile again';
+  return { ...answer, leftOut, error: { ...error, message, instead } };
 }
 
 const refusal = (message: string): CompileAnswer => ({

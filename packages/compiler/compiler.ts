@@ -76,6 +76,8 @@ interface AnswerBase {
   readonly dags: readonly CompiledDag[];
   /** Provider packages of the file's environment; left out where they are unknown (compiler-pool.ts). */
   readonly providers?: readonly ReportedProvider[] | undefined;
+  /** Packages that the file's environment was made without (compiler-pool.ts). */
+  readonly leftOut?: readonly { readonly entry: string; readonly why: string }[] | undefined;
 }
 
 export type CompileAnswer =

@@ -158,7 +158,7 @@ const sha256 = Type.String({ pattern: '^[0-9a-f]{64}$', description: 'of the tex
 export const BundleSection = Type.Object(
   {
     dags: Text('DAGs folder; `.` when the repository is one'),
-    import_roots: Ids('on the path of Python, in this order'),
+    import_roots: Ids('on the path of Python, in this order; `name=folder` is imported under that name'),
     plugins: Ids('those of them that hold plugins'),
   },
   { ...closed, description: 'folders of the repository it belongs to, relative to its root' },

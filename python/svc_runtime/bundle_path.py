@@ -2,13 +2,18 @@
 
 A file that belongs to no repository has its own folder and the DAGs folder before everything else. In a repository it is
 as Airflow has it: the folders stand behind the installed packages, in the order that the artifact names them; a zipped DAG
-file stands before them.
+file stands before them. `name=folder` among them is a folder that is imported under another name (import_names.py).
+
+The working directory is the repository, which stands for Airflow's home, where images of Airflow start.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
+
+from . import import_names
 
 # What paths of the version are relative to: of a repository its root, else the DAGs folder.
 ROOT = "SVC_PROJECT_ROOT"
@@ -25,7 +30,9 @@ def enter(*, path: str, root: str, bundle: dict | None) -> None:
         os.environ["SVC_DAGS_FOLDER"] = root
         return
     dags = _inside(root, bundle["dags"])
-    roots = [_inside(root, name) for name in bundle["import_roots"]]
+    named = dict(name.split("=", 1) for name in bundle["import_roots"] if "=" in name)
+    import_names.install({name: _inside(root, folder) for name, folder in named.items()})
+    roots = [_inside(root, name) for name in bundle["import_roots"] if "=" not in name]
     archives = [place for place in roots if place.endswith(".zip")]
     _put_first(archives)
     # Its own folder comes last: Airflow does not have it, but whoever started it may.
@@ -33,6 +40,8 @@ def enter(*, path: str, root: str, bundle: dict | None) -> None:
     for place in (*(place for place in roots if place not in archives), *beside):
         if place not in sys.path:
             sys.path.append(place)
+    with contextlib.suppress(OSError):  # a worker that has no checkout loads the file from its version
+        os.chdir(root)
     os.environ["SVC_DAGS_FOLDER"] = dags
     os.environ["AIRFLOW_HOME"] = root
     os.environ["AIRFLOW__CORE__DAGS_FOLDER"] = dags

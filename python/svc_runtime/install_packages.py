@@ -1,15 +1,19 @@
 """Installs what a project asks for, without Airflow: svc stands in for it.
 
-    python install_packages.py [--python INTERPRETER] [--uv PROGRAM] -- ENTRY...
+    python install_packages.py [--python INTERPRETER] [--uv PROGRAM] [--leave-out] -- ENTRY...
 
-An entry is one line of a requirements file. One that begins with `-c ` is a constraint; any other that begins with a dash is
-refused, so that no entry becomes an option. When entries carry hashes, all must, and exactly they are installed.
+An entry is one line of a requirements file. One that begins with `-c ` is a constraint; `--step` with its flags begins another
+`pip install`, which may replace what the one before it installed. Any other entry that begins with a dash is refused, so that
+no entry becomes an option. When the entries of a step carry hashes, all must, and exactly they are installed.
 
 Provider packages depend on Airflow itself. Those dependencies are met by empty packages, made here, whose version no index
 has: `apache-airflow==3.2.2+svc`. So nothing of Airflow is fetched, whatever drags it in, and whoever asks for its version
-is told one. What Airflow brings along for its providers, they bring too.
+is told one. What Airflow brings along for its providers, they bring too, in the version that the entries allow.
 
-Progress goes to standard output, a JSON object per line; so does, at the end, why it failed and which entry is to blame.
+With `--leave-out` a package that cannot be built does not keep the others from being installed: it is left out, and named.
+
+Progress goes to standard output, a JSON object per line; so do packages that are left out and, at the end, why it failed and
+which entry is to blame.
 Standard error has the installer's own words. Runs alone, without our other modules.
 """
 
@@ -23,6 +27,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from typing import NamedTuple
 
 STAND_INS = {
     "apache-airflow": "3.2.2+svc",
@@ -30,34 +35,53 @@ STAND_INS = {
     "apache-airflow-task-sdk": "1.2.2+svc",
     "apache-airflow-providers-standard": "1.99.0+svc",
 }
-# Airflow brings these along, and provider packages use them without asking for them.
+# Airflow brings these along, and provider packages use them without asking for them. Without versions: the author's pins count.
 _BROUGHT_ALONG = (
-    "attrs>=24.2",
-    "croniter>=2.0.2",
-    "deprecated>=1.2.13",
-    "fsspec>=2023.10",
-    "httpx>=0.27",
-    "jsonschema>=4.19.1",
-    "packaging>=25",
-    "psutil>=6.1",
-    "pydantic>=2.11",
-    "pyyaml>=6.0.3",
-    "requests>=2.32,<3",
-    "sqlalchemy>=2.0.48",
-    "tabulate>=0.9",
-    "tenacity>=8.3",
-    "typing-extensions>=4.14.1",
-    "universal-pathlib>=0.3.8",
+    "attrs",
+    "croniter",
+    "deprecated",
+    "fsspec",
+    "httpx",
+    "jsonschema",
+    "packaging",
+    "psutil",
+    "pydantic",
+    "pyyaml",
+    "requests",
+    "sqlalchemy",
+    "tabulate",
+    "tenacity",
+    "typing-extensions",
+    "universal-pathlib",
 )
 _BRING = {"apache-airflow", "apache-airflow-core"}
 _ABOUT = "Stands for what svc brings itself"
 _KEPT_LINES = 400
+_STEP = "--step"
+# What a step may be told, and what uv calls it.
+_FLAGS = {
+    "--no-deps": "--no-deps",
+    "--upgrade": "--upgrade",
+    "--pre": "--prerelease=allow",
+    "--force-reinstall": "--reinstall",
+    "--no-build-isolation": "--no-build-isolation",
+}
+# Each one that is left out costs another attempt.
+_MOST_LEFT_OUT = 10
 
 
 class Refused(Exception):
-    def __init__(self, message: str, entry: str | None = None) -> None:
+    def __init__(self, message: str, entry: str | None = None, *, unbuilt: bool = False) -> None:
         super().__init__(message)
         self.entry = entry
+        # A package could not be built: without it, the others may be installed.
+        self.unbuilt = unbuilt
+
+
+class Step(NamedTuple):
+    flags: list[str]
+    packages: list[str]
+    constraints: list[str]
 
 
 def normal_name(name: str) -> str:
@@ -86,18 +110,22 @@ def write_stand_ins(folder: str) -> None:
                 wheel.writestr(zipfile.ZipInfo(f"{info}/{file}", (1980, 1, 1, 0, 0, 0)), text)
 
 
-def sort_entries(entries: list[str]) -> tuple[list[str], list[str]]:
-    packages, constraints = [], []
+def steps_of(entries: list[str]) -> list[Step]:
+    """Steps without packages are left out."""
+    steps = [Step([], [], [])]
     for entry in entries:
         if "\n" in entry or "\r" in entry:
             raise Refused("an entry is one line", entry)
-        if entry.startswith("-c "):
-            constraints.append(entry[3:].strip())
+        words = entry.split()
+        if words[:1] == [_STEP] and all(word in _FLAGS for word in words[1:]):
+            steps.append(Step(words[1:], [], []))
+        elif entry.startswith("-c "):
+            steps[-1].constraints.append(entry[3:].strip())
         elif entry.startswith("-"):
             raise Refused("it is no package: an entry must not begin with a dash", entry)
         else:
-            packages.append(entry)
-    return packages, constraints
+            steps[-1].packages.append(entry)
+    return [step for step in steps if step.packages]
 
 
 def pip_settings() -> dict[str, list[str]]:
@@ -143,33 +171,53 @@ def pip_command(python: str, shared: str | None, files: dict[str, str]) -> tuple
     return [*pip, "install", *flags, "--constraint", files["stand_ins"]], dict(os.environ)
 
 
-def install(entries: list[str], python: str, uv: str | None) -> None:
-    packages, constraints = sort_entries(entries)
+def install(entries: list[str], python: str, uv: str | None, leave_out: bool = False) -> None:
     with tempfile.TemporaryDirectory(prefix="svc-install-") as work:
-        pins = [f"{name}=={version}" for name, version in STAND_INS.items()]
-        files = {
-            name: _write(os.path.join(work, f"{name}.txt"), lines)
-            for name, lines in {
-                "packages": packages,
-                "constraints": constraints,
-                "overrides": pins,
-                "stand_ins": pins,
-            }.items()
-        }
         write_stand_ins(work)
-        if uv:
-            words, environment = uv_command(uv, python, files)
-        else:
-            shared = _own_pip() if python != os.path.abspath(sys.executable) else None
-            words, environment = pip_command(python, shared, files)
-        words += ["--find-links", work, "-r", files["packages"]]
-        if any("--hash=" in entry for entry in packages):
-            # The list is the whole of it, so nothing is left to be met by ours, which have no hashes.
-            at = words.index("--override" if uv else "--constraint")
-            words = [*words[:at], *words[at + 2 :], "--require-hashes", "--no-deps"]
-        elif constraints:
+        for step in steps_of(entries):
+            _install_step(step, python, uv, work, _MOST_LEFT_OUT if leave_out else 0)
+
+
+def _install_step(step: Step, python: str, uv: str | None, work: str, may_leave_out: int) -> None:
+    """Again without what cannot be built, as often as it may."""
+    left = step
+    while left.packages:
+        try:
+            return _install_packages(left, python, uv, work)
+        except Refused as refused:
+            if not refused.unbuilt or may_leave_out == 0 or refused.entry not in left.packages:
+                raise
+            may_leave_out -= 1
+            say({"left_out": refused.entry, "why": str(refused)})
+            left = step._replace(packages=[entry for entry in left.packages if entry != refused.entry])
+
+
+def _install_packages(step: Step, python: str, uv: str | None, work: str) -> None:
+    pins = [f"{name}=={version}" for name, version in STAND_INS.items()]
+    files = {
+        name: _write(os.path.join(work, f"{name}.txt"), lines)
+        for name, lines in {
+            "packages": step.packages,
+            "constraints": step.constraints,
+            "overrides": pins,
+            "stand_ins": pins,
+        }.items()
+    }
+    if uv:
+        words, environment = uv_command(uv, python, files)
+    else:
+        shared = _own_pip() if python != os.path.abspath(sys.executable) else None
+        words, environment = pip_command(python, shared, files)
+    words += ["--find-links", work, "-r", files["packages"]]
+    if any("--hash=" in entry for entry in step.packages):
+        # The list is the whole of it, so nothing is left to be met by ours, which have no hashes.
+        at = words.index("--override" if uv else "--constraint")
+        words = [*words[:at], *words[at + 2 :], "--require-hashes", "--no-deps"]
+    else:
+        words += [_FLAGS[flag] if uv else flag for flag in step.flags]
+        if step.constraints:
             words += ["--constraint", files["constraints"]]
-        _run(words, environment, work, packages)
+    _run(words, environment, work, step.packages)
 
 
 def _write(path: str, lines: list[str]) -> str:
@@ -235,6 +283,12 @@ def explained(output: str, packages: list[str]) -> Refused:
     if "require a hash" in output or "--require-hashes" in output:
         bare = next((entry for entry in packages if "--hash=" not in entry), None)
         return Refused("when one requirement has a hash, all need one, and an exact version", bare)
+    built = _unbuilt_name(output)
+    if built:
+        entry = _entry_named(built, packages) or _brought_by(built, output, packages)
+        whose = "it" if entry and name_of(entry) == normal_name(built) else f"{built}, which it needs,"
+        why = f"{whose} has no ready package for this machine and cannot be built{_build_error(output)}"
+        return Refused(why, entry or built, unbuilt=True)
     none = re.search(r"No matching distribution found for ([^\s(]+)", output)
     if none:
         versions = re.search(r"\(from versions: (.+?)\)", output)
@@ -253,19 +307,76 @@ def explained(output: str, packages: list[str]) -> Refused:
     if solution:
         text = solution.group(1).strip().removeprefix("cause: ")
         return Refused(_shortened(text, 600), _entry_of(text, packages))
-    built = re.search(r"Failed (?:to build|building wheel for) [`']?([\w.-]+)", output)
-    if built:
-        last = [line for line in output.splitlines() if re.search(r"[Ee]rror", line)]
-        reason = f": {last[-1].strip()}" if last else ""
-        return Refused(
-            f"it has no ready package for this machine and cannot be built{reason}",
-            _named(built, packages) or built.group(1),
-        )
     invalid = re.search(r"Invalid requirement: '?([^'\n]+)", output)
     if invalid:
         return Refused("it is no requirement that pip understands", invalid.group(1).strip())
     last = [line.strip() for line in output.splitlines() if line.strip()]
     return Refused(last[-1] if last else "the installer said nothing", _entry_of(output, packages))
+
+
+def _unbuilt_name(output: str) -> str | None:
+    found = re.search(r"Failed (?:to (?:download and )?build|building wheel for) [`']?([\w.-]+)", output)
+    if found:
+        return found.group(1).rstrip(".")
+    # pip asks a package what it needs before it builds it; the package was the last to be collected.
+    if re.search(r"(?:subprocess-exited-with-error|metadata-generation-failed|Preparing metadata.*error)", output):
+        collected = re.findall(r"^\s*(?:Collecting|Processing) ([^\s(;<>=!~\[]+)", output, re.M)
+        return _file_name(collected[-1]) if collected else None
+    return None
+
+
+def _file_name(collected: str) -> str:
+    """Of a folder or an archive, what its name says."""
+    stem = os.path.basename(collected.rstrip("/"))
+    return re.sub(r"-\d[^/]*$|\.(?:tar\.gz|zip|whl)$", "", stem)
+
+
+# What the build of a package looks for, and the Debian package that has it.
+_SYSTEM_PACKAGES = (
+    (r"mysql_config|mysqlclient.*pkg-config|libmariadb", "default-libmysqlclient-dev, pkg-config"),
+    (r"pg_config", "libpq-dev"),
+    (r"sql\.h", "unixodbc-dev"),
+    (r"lber\.h|ldap\.h|sasl\.h", "libldap2-dev, libsasl2-dev"),
+    (r"gssapi|krb5", "libkrb5-dev"),
+    (r"librdkafka", "librdkafka-dev"),
+    (r"xmlsec", "libxmlsec1-dev, pkg-config"),
+    (r"libxml|libxslt", "libxml2-dev, libxslt1-dev"),
+    (r"ffi\.h", "libffi-dev"),
+    (r"openssl/", "libssl-dev"),
+    (r"geos_c\.h|gdal-config", "libgeos-dev, libgdal-dev"),
+    (r"snappy", "libsnappy-dev"),
+    (r"Python\.h", "python3-dev"),
+    (r"can't find Rust compiler|cargo", "cargo"),
+    (r"cmake.{0,40}not found|CMake must be installed", "cmake"),
+    (r"command '?\S*(?:gcc|g\+\+|cc)'? failed: No such file|unable to execute '?\S*(?:gcc|g\+\+)", "build-essential"),
+)
+
+
+def _build_error(output: str) -> str:
+    """The last words that speak of an error, and the system package that is probably missing."""
+    said = [line.strip() for line in output.splitlines() if re.search(r"error|not found|No such file", line, re.I)]
+    own = [line for line in said if not re.match(r"(?:ERROR: Failed|error: (?:subprocess|metadata)|note:|hint:|×|╰)", line)]
+    reason = f": {_shortened((own or said)[-1], 300)}" if said else ""
+    missing = next((name for pattern, name in _SYSTEM_PACKAGES if re.search(pattern, output)), None)
+    return reason + (f" (apt-get install {missing.replace(',', '')})" if missing else "")
+
+
+def _brought_by(name: str, output: str, packages: list[str]) -> str | None:
+    """The entry that asks for a package that is none itself."""
+    wanted = re.escape(name).replace("\\-", "[-_.]").replace("_", "[-_.]")
+    pip = re.search(rf"^\s*Collecting {wanted}\b[^\n]*\(from ([^\n]*)\)", output, re.M | re.I)
+    uv = re.search(rf"`{wanted}`[^\n]*was included because `([\w.-]+)", output, re.I)
+    chain = pip.group(1).split("->") if pip else [uv.group(1)] if uv else []
+    # The nearest of the chain that is an entry; "-r packages.txt (line 3)" is at its end.
+    for link in reversed(chain):
+        entry = _entry_named(re.split(r"[\s=<>!~\[(]", link.strip())[0], packages)
+        if entry:
+            return entry
+    return None
+
+
+def _entry_named(name: str, packages: list[str]) -> str | None:
+    return next((entry for entry in packages if name_of(entry) == normal_name(name)), None)
 
 
 def _tail(versions: str) -> str:
@@ -297,7 +408,8 @@ def main(arguments: list[str]) -> int:
         return options[options.index(name) + 1] if name in options else None
 
     try:
-        install(entries, os.path.abspath(option("--python") or sys.executable), option("--uv"))
+        python = os.path.abspath(option("--python") or sys.executable)
+        install(entries, python, option("--uv"), "--leave-out" in options)
         return 0
     except Refused as refused:
         say({"failed": str(refused), "entry": refused.entry})

@@ -16,6 +16,7 @@ from . import PYTHON
 # Every arrow between packages there is: one that is missing here is a mistake in the code, one that nobody uses a mistake here.
 ARROWS: dict[str, set[str]] = {
     "svc_runtime.compile_server": {"svc_runtime.compile"},
+    "svc_runtime.bundle_path": {"svc_runtime.import_names"},
     "svc_runtime.compile": {
         "airflow",
         "svc_runtime.ask_timetable",

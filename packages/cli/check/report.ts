@@ -5,7 +5,7 @@ import { differencesOf } from '@svc/compiler/differences/table.ts';
 import type { FoundDifference } from '@svc/compiler/differences/table.ts';
 import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { FileSpellings, Spelling } from '@svc/compiler/scan-spellings.ts';
-import { packageOf } from './outside-packages.ts';
+import { packageOf } from '@svc/compiler/outside-packages.ts';
 import type { Requirements } from './requirements.ts';
 
 /** What is left to do: nothing; `svc fix`; small changes by hand; more than that. */

@@ -1,6 +1,6 @@
 import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import { describe, expect, it } from 'vitest';
-import { packageOf } from './outside-packages.ts';
+import { packageOf } from '@svc/compiler/outside-packages.ts';
 import { readRequirements } from './requirements.ts';
 
 describe('the package of a module', () => {

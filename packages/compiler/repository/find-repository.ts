@@ -2,11 +2,13 @@
 import { readdir, stat } from 'node:fs/promises';
 import { dirname, join, sep } from 'node:path';
 import { IGNORE_FILE } from './ignore-rules.ts';
-import { dockerfileOf, readRepository } from './repository.ts';
+import { imageFiles } from './image-files.ts';
+import { dockerfileOf, namedDags, readRepository } from './repository.ts';
 import type { Repository } from './repository.ts';
 import { repositoryFiles } from './repository-files.ts';
 import type { RepositoryFiles } from './repository-files.ts';
 import { looksLikeDagFile } from './dag-file.ts';
+import { repositorySettings } from './settings.ts';
 
 const DAGS = 'dags';
 /** Beside a folder `dags/` nobody has these by accident. */
@@ -22,6 +24,8 @@ const MARKS = [
 ];
 /** In a folder that has its DAG files directly. */
 const FLAT_MARKS = [IGNORE_FILE, 'airflow.cfg', 'airflow_settings.yaml', 'packages.txt', 'plugins', 'requirements.txt'];
+/** Files that may name the DAGs folder. */
+const SETTINGS = ['airflow.cfg', 'Dockerfile', '.env'];
 const MOST_LEVELS = 12;
 
 /** Undefined when the folder is none. */
@@ -30,6 +34,8 @@ export async function findRepository(folder: string): Promise<Repository | undef
   if (names.has('dag.py')) return undefined;
   const files = repositoryFiles(folder);
   if (names.has('svc.yaml') && namesDagFile(files)) return undefined;
+  const named = SETTINGS.some((name) => names.has(name)) ? dagsBySettings(files) : undefined;
+  if (named !== undefined && named !== '.' && named !== DAGS) return readRepository(folder, named, files);
   if (names.has(DAGS) && (await isFolder(join(folder, DAGS)))) {
     const isOne =
       MARKS.some((mark) => names.has(mark)) || names.has('svc.yaml') || (await holdsDags(join(folder, DAGS)));
@@ -66,6 +72,13 @@ async function holdsDags(folder: string): Promise<boolean> {
 
 const namesDagFile = (files: RepositoryFiles): boolean =>
   /^["']?dag_source["']?\s*:/m.test(files.text('project', 'svc.yaml') ?? '');
+
+/** Another place than dags/: its settings say where. */
+function dagsBySettings(files: RepositoryFiles): string | undefined {
+  const docker = dockerfileOf(files, 'Dockerfile');
+  const settings = repositorySettings(files, docker?.env ?? {});
+  return namedDags(settings, files, docker?.files ?? imageFiles(files));
+}
 
 const isAirflowImage = (files: RepositoryFiles): boolean => dockerfileOf(files, 'Dockerfile')?.base !== undefined;
 

@@ -1,4 +1,5 @@
 /** The files of one repository: each is read once, within the bounds of its kind, and those above them are remembered. */
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { FileLimitError } from '@svc/spec/files/limits.ts';
 import type { FileKind } from '@svc/spec/files/limits.ts';
@@ -9,6 +10,8 @@ export type RepositoryFiles = {
   text(kind: FileKind, name: string): string | undefined;
   /** What `work` gives, or undefined when it finds something above a bound. */
   within<T>(work: () => T): T | undefined;
+  /** What is at a path below the root. */
+  kindOf(name: string): 'file' | 'folder' | undefined;
   readonly refused: readonly FileLimitError[];
 };
 
@@ -35,6 +38,11 @@ export function repositoryFiles(root: string): RepositoryFiles {
       return texts.get(name);
     },
     within,
+    kindOf(name) {
+      if (name.startsWith('..') || name.includes('\0')) return undefined;
+      const info = statSync(join(root, name), { throwIfNoEntry: false });
+      return info?.isDirectory() ? 'folder' : info?.isFile() ? 'file' : undefined;
+    },
     refused,
   };
 }

@@ -8,7 +8,7 @@
  *   svc.yaml without a DAG file of its own              settings of the whole repository, as its registry
  */
 import { statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import type { FileLimitError } from '@svc/spec/files/limits.ts';
 import { loadProject } from '@svc/spec/project/load.ts';
 import type { LoadedProject } from '@svc/spec/project/load.ts';
@@ -17,15 +17,17 @@ import type { PythonLine } from '@svc/spec/project/python-lines.ts';
 import type { BundleSection } from '@svc/spec/schema.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { readDockerfile } from './dockerfile.ts';
+import { imageFiles } from './image-files.ts';
+import type { ImageFiles } from './image-files.ts';
 import type { ReadDockerfile } from './dockerfile.ts';
 import type { IgnoreSyntax } from './ignore-rules.ts';
 import { logicalLines } from './requirement-line.ts';
 import type { Note } from './requirement-line.ts';
 import { installList, readRequirements } from './requirements.ts';
-import type { Requirements } from './requirements.ts';
+import type { Requirements, WantedStep } from './requirements.ts';
 import { repositoryFiles } from './repository-files.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import { insideRepository, repositorySettings } from './settings.ts';
+import { repositorySettings } from './settings.ts';
 import { missingSystemPackages } from './system-packages.ts';
 
 const SETTINGS_FILE = 'svc.yaml';
@@ -65,8 +67,8 @@ export function readRepository(
   const file = ['Dockerfile', 'Containerfile'].find((name) => isFile(join(root, name)));
   const docker = file === undefined ? undefined : dockerfileOf(files, file);
   const settings = repositorySettings(files, docker?.env ?? {});
-  const named = insideRepository(settings['AIRFLOW__CORE__DAGS_FOLDER'] ?? '/');
-  const dags = named !== undefined && isFolder(join(root, named)) ? named : dagsFolder;
+  const image = docker?.files ?? imageFiles(files);
+  const dags = namedDags(settings, files, image) ?? dagsFolder;
   const requirements = readRequirements(root, files, wantedOf(root, docker, file ?? ''));
   const debian = [...new Set([...debianOf(files), ...(docker?.apt ?? [])])];
   const loaded = loadSettings(root, files);
@@ -78,7 +80,7 @@ export function readRepository(
   const line = pythonLineOf(docker?.base);
   return {
     root,
-    bundle: bundleOf({ root, dags, settings, localFolders: requirements.localFolders }),
+    bundle: bundleOf({ root, dags, settings, image, localFolders: requirements.localFolders }),
     ignoreSyntax: syntax === 'regexp' ? 'regexp' : 'glob',
     requirements,
     project: {
@@ -102,6 +104,7 @@ export function readRepository(
       ...requirements.notes,
       ...(docker?.notes ?? []),
       ...(docker && docker.base === undefined ? [unreadBase(file ?? '')] : []),
+      ...otherWorkdir(docker, file ?? ''),
       ...envNotes,
       ...missingSystemPackages(debian),
     ],
@@ -109,17 +112,28 @@ export function readRepository(
   };
 }
 
-function wantedOf(
-  root: string,
-  docker: ReadDockerfile | undefined,
-  file: string,
-): Parameters<typeof readRequirements>[2] {
-  const own = ['requirements.txt', 'pyproject.toml'].find((name) => isFile(join(root, name)));
-  return [
-    ...(own === undefined ? [] : [{ kind: 'requirements' as const, file: own }]),
-    ...(isFile(join(root, 'constraints.txt')) ? [{ kind: 'constraints' as const, file: 'constraints.txt' }] : []),
-    ...(docker?.pip ?? []).map(({ text, line }) => ({ kind: 'line' as const, text, at: { file, line, message: '' } })),
-  ];
+/** Where projects list what they need, when there is no requirements.txt. */
+const PROJECT_FILES = ['pyproject.toml', 'Pipfile', 'environment.yml', 'environment.yaml', 'setup.cfg'];
+
+/**
+ * The steps of the Dockerfile. What lies in the repository and is not installed by them comes first, as in the images of
+ * Astronomer, which install requirements.txt by themselves (ONBUILD).
+ */
+function wantedOf(root: string, docker: ReadDockerfile | undefined, file: string): WantedStep[] {
+  const steps = (docker?.steps ?? []).map(({ flags, lines }) => ({
+    flags,
+    items: lines.map(({ text, line }) => ({ kind: 'line' as const, text, at: { file, line, message: '' } })),
+  }));
+  const read = new Set(steps.flatMap(({ items }) => items.map(({ text }) => text)));
+  const own = ['requirements.txt', ...PROJECT_FILES].find((name) => isFile(join(root, name)));
+  // A pyproject.toml next to a Dockerfile that installs packages is about tools more often than about the image.
+  const constraints = isFile(join(root, 'constraints.txt'))
+    ? [{ kind: 'constraints' as const, file: 'constraints.txt' }]
+    : [];
+  if (own === undefined && steps.length === 0) return [{ flags: [], items: constraints }];
+  const isRead = own === undefined || read.has(`-r ${own}`) || (own !== 'requirements.txt' && steps.length > 0);
+  if (isRead) return steps.map((step, at) => (at === 0 ? { ...step, items: [...step.items, ...constraints] } : step));
+  return [{ flags: [], items: [{ kind: 'requirements', file: own }, ...constraints] }, ...steps];
 }
 
 /** In the order of Airflow: DAGs, configuration, plugins; then what images have beside them. */
@@ -127,20 +141,56 @@ function bundleOf(input: {
   root: string;
   dags: string;
   settings: Readonly<Record<string, string | undefined>>;
+  image: ImageFiles;
   localFolders: readonly string[];
 }): BundleSection {
-  const { root, dags, settings, localFolders } = input;
+  const { root, dags, settings, image, localFolders } = input;
   const there = (name: string | undefined): string[] =>
     name !== undefined && isFolder(join(root, name)) ? [name] : [];
-  const named = insideRepository(settings['AIRFLOW__CORE__PLUGINS_FOLDER'] ?? '/');
+  const setting = inHome(settings['AIRFLOW__CORE__PLUGINS_FOLDER']);
+  const named = setting === '' ? undefined : image.place(setting);
   const plugins = there(named).length > 0 ? there(named) : there('plugins');
-  const python = (settings['PYTHONPATH'] ?? '').split(':').flatMap((path) => there(insideRepository(path || '/')));
+  const places = (settings['PYTHONPATH'] ?? '').split(':').filter((path) => /^[/$~{]/.test(path));
+  const python = places.flatMap((path) => [...there(image.place(inHome(path))), ...importNames(inHome(path), image)]);
   const packages = isFile(join(root, 'pyproject.toml')) || isFile(join(root, 'setup.py')) ? there('src') : [];
   return {
     dags,
     import_roots: [...new Set([dags, ...there('config'), ...plugins, '.', ...packages, ...localFolders, ...python])],
     plugins,
   };
+}
+
+/** The DAGs folder that the settings name, relative to the repository. */
+export function namedDags(
+  settings: Readonly<Record<string, string | undefined>>,
+  files: RepositoryFiles,
+  image: ImageFiles,
+): string | undefined {
+  const path = inHome(settings['AIRFLOW__CORE__DAGS_FOLDER']).replace(/\/+$/, '');
+  if (path === '') return undefined;
+  const named = image.place(path);
+  if (named !== undefined) return files.kindOf(named) === 'folder' ? named : undefined;
+  // Mounted below another folder of the image: /opt/airflow/pkg/dags, where the repository itself is `pkg`.
+  const name = posix.basename(path);
+  if (files.kindOf(name) !== 'folder') return undefined;
+  image.add({ to: posix.dirname(path), from: '.' });
+  return name;
+}
+
+/** Settings may name Airflow's home by its variable. */
+const inHome = (path = ''): string =>
+  path.trim().replace(/^(?:\$\{?AIRFLOW_HOME\}?|\{AIRFLOW_HOME\}|~\/airflow|\$\{?PWD\}?)(?=\/|$)/, '/opt/airflow');
+
+/**
+ * A folder on the path that holds the repository itself: `/opt/airflow` when the image has the repository in `/opt/airflow/pkg`.
+ * `pkg=.` makes it importable under the name that it has there.
+ */
+function importNames(path: string, image: ImageFiles): string[] {
+  const folder = posix.join(path, '/');
+  return image.copied.flatMap(({ to, from }) => {
+    const name = to.startsWith(folder) ? to.slice(folder.length) : '';
+    return /^[A-Za-z_]\w*(?:\/[A-Za-z_]\w*)*$/.test(name) && name !== from ? [`${name}=${from}`] : [];
+  });
 }
 
 export const asProblem = ({ file, line, message, instead }: FileLimitError): RepositoryProblem => ({
@@ -153,7 +203,7 @@ export const asProblem = ({ file, line, message, instead }: FileLimitError): Rep
 
 export const dockerfileOf = (files: RepositoryFiles, file: string): ReadDockerfile | undefined => {
   const text = files.text('dockerfile', file);
-  return text === undefined ? undefined : files.within(() => readDockerfile(text, file));
+  return text === undefined ? undefined : files.within(() => readDockerfile(text, file, files));
 };
 
 const PACKAGES_FILE = 'packages.txt';
@@ -222,6 +272,14 @@ const unreadBase = (file: string): Note => ({
   line: null,
   message: 'is not read: its base is neither an image of Airflow nor one of Astronomer',
 });
+
+/** Processes of the image start elsewhere than in Airflow's home. */
+function otherWorkdir(docker: ReadDockerfile | undefined, file: string): Note[] {
+  const folder = docker?.base === undefined ? undefined : docker.files.place(docker.workdir);
+  if (folder === undefined || folder === '.') return [];
+  const message = `WORKDIR is ${folder} of the repository, but files are opened relative to the repository itself`;
+  return [{ file, line: null, message }];
+}
 
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;

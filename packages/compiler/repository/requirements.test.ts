@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
 import { repositoryFiles } from './repository-files.ts';
-import { installList, poetryVersion, readRequirements } from './requirements.ts';
+import { poetryVersion } from './project-files.ts';
+import { installList, readRequirements } from './requirements.ts';
 
 const read = (files: Record<string, string>, ...names: string[]) => {
   const root = workspaceOf(files);
   return readRequirements(
     root,
     repositoryFiles(root),
-    names.map((file) => ({ kind: 'requirements', file })),
+    names.map((file) => ({ flags: [], items: [{ kind: 'requirements', file }] })),
   );
 };
 const requirements = (text: string, more: Record<string, string> = {}) =>
@@ -110,10 +111,10 @@ describe('pyproject.toml', () => {
     const project = '[project]\nname = "x"\ndependencies = ["a>=1", "apache-airflow>=3"]\n';
     expect(installList(read({ 'pyproject.toml': project }, 'pyproject.toml'))).toEqual(['a>=1']);
     const poetry =
-      '[tool.poetry.dependencies]\npython = "^3.11"\nb = "^1.2.3"\nc = { version = "~2.1", extras = ["s"] }\nd = { git = "https://example.org/d" }\n';
+      '[tool.poetry.dependencies]\npython = "^3.11"\nb = "^1.2.3"\nc = { version = "~2.1", extras = ["s"] }\nd = { git = "https://example.org/d", tag = "v1" }\ne = { url = "https://example.org/e.whl" }\n';
     const found = read({ 'pyproject.toml': poetry }, 'pyproject.toml');
-    expect(installList(found)).toEqual(['b>=1.2.3,<2', 'c[s]>=2.1,<2.2']);
-    expect(found.notes.map(({ message }) => message)).toEqual([expect.stringContaining('d of Poetry')]);
+    expect(installList(found)).toEqual(['b>=1.2.3,<2', 'c[s]>=2.1,<2.2', 'd @ git+https://example.org/d@v1']);
+    expect(found.notes.map(({ message }) => message)).toEqual([expect.stringContaining('e of Poetry')]);
   });
 
   it('that is no TOML is told, and the rest goes on', () => {

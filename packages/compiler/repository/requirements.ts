@@ -2,17 +2,27 @@
  * What a repository asks to have installed: requirements files with what they include, constraints, pyproject.toml.
  * Nothing is resolved here; the installer does that. What it is not given is told in a note.
  */
-import { statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { parse } from 'smol-toml';
-import { FILE_LIMITS, FileLimitError, tooMany } from '@svc/spec/files/limits.ts';
-import { airflowMajor, logicalLines, partsOf, withoutAirflow } from './requirement-line.ts';
+import { FileLimitError, tooMany } from '@svc/spec/files/limits.ts';
+import type { StepFlag } from './pip-command.ts';
+import { LOCK_FILES, dependenciesIn, isProjectFile, lockedVersions } from './project-files.ts';
+import type { Dependency } from './project-files.ts';
+import { airflowMajor, logicalLines, normalName, partsOf, withoutAirflow } from './requirement-line.ts';
 import type { Note, Requirement } from './requirement-line.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import { checkToml } from './toml-bounds.ts';
+
+/** What one `pip install` installs, each text once. */
+type RequirementStep = {
+  readonly flags: readonly StepFlag[];
+  readonly packages: readonly Requirement[];
+  readonly constraints: readonly Requirement[];
+};
 
 export type Requirements = {
-  /** In the order written, each text once. */
+  /** In the order in which they are installed: a later step may replace what an earlier one installed. */
+  readonly steps: readonly RequirementStep[];
+  /** Of all steps. */
   readonly packages: readonly Requirement[];
   readonly constraints: readonly Requirement[];
   /** Folders of packages that the repository itself holds, relative to it: they are on the path, and not installed. */
@@ -23,11 +33,20 @@ export type Requirements = {
   readonly notes: readonly Note[];
 };
 
-/** A list for the installer: packages, then constraints, each with `-c ` before it. */
-export const installList = ({ packages, constraints }: Requirements): string[] => [
-  ...packages.map(({ text }) => text),
-  ...constraints.map(({ text }) => `-c ${text}`),
-];
+/**
+ * A list for the installer (install_packages.py): packages, then constraints, each with `-c ` before it. `--step` with its flags
+ * begins another step. The list ends in a step without flags, so that packages may be added to it.
+ */
+export function installList({ steps }: Pick<Requirements, 'steps'>): string[] {
+  const lists = steps.flatMap(({ flags, packages, constraints }, index) => [
+    ...(index > 0 || flags.length > 0 ? [['--step', ...flags].join(' ')] : []),
+    ...packages.map(({ text }) => text),
+    ...constraints.map(({ text }) => `-c ${text}`),
+  ]);
+  return (steps.at(-1)?.flags.length ?? 0) > 0 ? [...lists, '--step'] : lists;
+}
+
+export type WantedStep = { readonly flags: readonly StepFlag[]; readonly items: readonly Wanted[] };
 
 type Wanted = { kind: 'requirements' | 'constraints'; file: string } | { kind: 'line'; text: string; at: Note };
 
@@ -37,14 +56,17 @@ const EDITABLE = /^(?:-e\s*|--editable[ =]\s*)(.+)$/;
 
 /** Of all files together, with what they include. */
 const MAX_FILES = 50;
-const TOML_DEPTH = FILE_LIMITS.pyproject.depth;
 const MAX_REQUIREMENTS = 10_000;
 
-export function readRequirements(root: string, texts: RepositoryFiles, wanted: readonly Wanted[]): Requirements {
-  const packages: Requirement[] = [];
-  const constraints: Requirement[] = [];
+export function readRequirements(root: string, texts: RepositoryFiles, wanted: readonly WantedStep[]): Requirements {
+  const steps: RequirementStep[] = [];
+  let packages: Requirement[] = [];
+  let constraints: Requirement[] = [];
+  let count = 0;
   const localFolders = new Set<string>();
   const files = new Set<string>();
+  /** Of this step: two steps may read the same file. */
+  let inStep = new Set<string>();
   const notes: Note[] = [];
   let major: number | undefined;
   const note = (file: string, line: number | null, message: string): void => void notes.push({ file, line, message });
@@ -52,7 +74,8 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
   function read(file: string, kind: 'requirements' | 'constraints', from?: Note): void {
     const path = resolve(root, file);
     const shown = relative(root, path);
-    if (files.has(`${kind} ${shown}`)) return;
+    if (isProjectFile(shown)) return readProject(shown);
+    if (inStep.has(`${kind} ${shown}`)) return;
     const text = shown.startsWith(`..${sep}`) ? undefined : texts.text('requirements', shown);
     if (text === undefined) {
       // What is above a bound is told as an error.
@@ -62,7 +85,8 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
     }
     if (files.size >= MAX_FILES)
       throw tooMany('requirements', shown, { what: 'files that include each other', limit: MAX_FILES, line: null });
-    files.add(`${kind} ${shown}`);
+    files.add(shown);
+    inStep.add(`${kind} ${shown}`);
     for (const { text: line, line: number } of logicalLines(text, shown))
       take(line, { file: shown, line: number, message: '' }, kind);
   }
@@ -86,9 +110,9 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
     }
     const editable = EDITABLE.exec(text)?.[1]?.trim();
     const place = editable ?? text;
-    if (editable !== undefined || /^\.{0,2}\//.test(text) || text === '.') {
+    if (editable !== undefined || /^(?:\.{0,2}\/|\.{1,2}(?:\[|$))/.test(text)) {
       if (/^[a-z+]+:/.test(place)) add(place, at, kind);
-      else takeLocal(withoutExtras(place), at);
+      else takeLocal(place, at);
       return;
     }
     if (INDEX_OPTION.test(text)) {
@@ -112,7 +136,8 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
       );
       return;
     }
-    if (packages.length + constraints.length >= MAX_REQUIREMENTS)
+    count += 1;
+    if (count > MAX_REQUIREMENTS)
       throw tooMany('requirements', at.file, { what: 'packages', limit: MAX_REQUIREMENTS, line: at.line });
     const requirement = { text, name: partsOf(text).name, file: at.file, line: at.line ?? 0 };
     major = airflowMajor(requirement) ?? major;
@@ -122,7 +147,8 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
   }
 
   /** A package of the repository itself. */
-  function takeLocal(place: string, at: Note): void {
+  function takeLocal(written: string, at: Note): void {
+    const { place, extras } = splitExtras(written);
     const path = resolve(root, dirname(at.file), place);
     const folder = relative(root, path) || '.';
     if (folder.startsWith('..') || !isFolder(path)) {
@@ -130,38 +156,98 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
       return;
     }
     localFolders.add(isFolder(join(path, 'src')) ? join(folder, 'src') : folder);
-    readPyproject(join(folder, 'pyproject.toml'));
+    const own = ['pyproject.toml', 'setup.cfg'].find((name) => isFile(join(path, name)));
+    if (own !== undefined) readProject(join(folder, own), extras);
+    else if (isFile(join(path, 'setup.py')))
+      note(
+        at.file,
+        at.line,
+        `what ${join(folder, 'setup.py')} requires is not installed: the file is not executed. List it in requirements.txt`,
+      );
   }
 
-  function readPyproject(file: string): void {
+  /** pyproject.toml, Pipfile and their like, with the versions of a lock file next to them. */
+  function readProject(file: string, extras: readonly string[] = []): void {
     const text = texts.text('pyproject', file);
-    if (text === undefined || files.has(`pyproject ${file}`)) return;
-    files.add(`pyproject ${file}`);
+    if (text === undefined) {
+      if (!texts.refused.some(({ file: refused }) => refused === file))
+        note(file, null, 'is not in the repository, so it is not read');
+      return;
+    }
+    const key = `project ${file} ${extras.join()}`;
+    if (inStep.has(key)) return;
+    if (files.size >= MAX_FILES)
+      throw tooMany('requirements', file, { what: 'files that include each other', limit: MAX_FILES, line: null });
+    inStep.add(key);
+    files.add(file);
     try {
-      checkToml(text, file);
       const lines = lineFinder(text);
-      for (const line of dependenciesOf(parse(text, { maxDepth: TOML_DEPTH }))) {
-        if (line.note !== undefined) note(file, null, line.note);
-        else add(line.text, { file, line: lines(line.text), message: '' }, 'requirements');
-      }
+      for (const found of dependenciesIn({
+        text,
+        file,
+        extras,
+        memberOf: (name) => memberOf(name, text, dirname(file)),
+      }))
+        takeDependency(found, file, lines);
+      takeLock(file);
     } catch (error) {
       if (error instanceof FileLimitError) throw error;
       note(file, null, `cannot be read: ${(error as Error).message.split('\n', 1)[0]}`);
     }
   }
 
+  function takeDependency(found: Dependency, file: string, lines: (part: string) => number): void {
+    if (found.kind === 'note') note(file, null, found.message);
+    else if (found.kind === 'local') takeLocal(found.path, { file, line: null, message: '' });
+    else add(found.text, { file, line: lines(found.written ?? found.text), message: '' }, 'requirements');
+  }
+
+  function takeLock(project: string): void {
+    for (const name of LOCK_FILES[basename(project)] ?? []) {
+      const file = join(dirname(project), name);
+      const text = texts.text('lockFile', file);
+      if (text === undefined) continue;
+      files.add(file);
+      for (const locked of lockedVersions(text, name)) add(locked, { file, line: null, message: '' }, 'constraints');
+      return;
+    }
+  }
+
+  /** The folder of the member of a uv workspace that has this name. */
+  function memberOf(name: string, rootText: string, folder: string): string | undefined {
+    const listed = /^\s*members\s*=\s*\[([^\]]{0,10000})\]/m.exec(rootText)?.[1] ?? '';
+    const patterns = [...listed.matchAll(/["']([^"'\n]+)["']/g)].map(([, pattern = '']) => pattern);
+    const folders = patterns.flatMap((pattern) =>
+      pattern.endsWith('/*')
+        ? foldersIn(join(root, folder, pattern.slice(0, -2))).map((each) => join(pattern.slice(0, -2), each))
+        : [pattern],
+    );
+    return folders.slice(0, MAX_FILES).find((each) => {
+      const text = texts.text('pyproject', join(folder, each, 'pyproject.toml')) ?? '';
+      return normalName(/^name\s*=\s*["']([^"'\n]+)["']/m.exec(text)?.[1] ?? '') === normalName(name);
+    });
+  }
+
   texts.within(() => {
-    for (const item of wanted) {
-      if (item.kind === 'line') take(item.text, item.at, 'requirements');
-      else if (item.file.endsWith('.toml')) readPyproject(item.file);
-      else read(item.file, item.kind);
+    for (const { flags, items } of wanted) {
+      for (const item of items) {
+        if (item.kind === 'line') take(item.text, item.at, 'requirements');
+        else read(item.file, item.kind);
+      }
+      // Constraints alone install nothing, unless svc.yaml adds packages to them.
+      if (packages.length > 0 || (constraints.length > 0 && wanted.length === 1))
+        steps.push({ flags, packages: onlyOnce(packages), constraints: onlyOnce(constraints) });
+      packages = [];
+      constraints = [];
+      inStep = new Set();
     }
   });
   return {
-    packages: onlyOnce(packages),
-    constraints: onlyOnce(constraints),
+    steps,
+    packages: steps.flatMap((step) => step.packages),
+    constraints: steps.flatMap((step) => step.constraints),
     localFolders: [...localFolders],
-    files: [...new Set([...files].map((name) => name.slice(name.indexOf(' ') + 1)))],
+    files: [...files],
     airflowMajor: major,
     notes,
   };
@@ -169,40 +255,6 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
 
 const onlyOnce = (requirements: readonly Requirement[]): Requirement[] =>
   [...new Map(requirements.toReversed().map((requirement) => [requirement.text, requirement])).values()].reverse();
-
-type Dependency = { text: string; note?: undefined } | { text?: undefined; note: string };
-
-/** Of `[project]`, else of Poetry. */
-function dependenciesOf(document: Readonly<Record<string, unknown>>): Dependency[] {
-  const project = tableOf(document['project']);
-  const listed = project['dependencies'];
-  if (Array.isArray(listed)) return listed.flatMap((text) => (typeof text === 'string' ? [{ text }] : []));
-  const poetry = tableOf(tableOf(tableOf(document['tool'])['poetry'])['dependencies']);
-  return Object.entries(poetry).flatMap(([name, value]): Dependency[] => {
-    if (name === 'python') return [];
-    const table = tableOf(value);
-    const version = typeof value === 'string' ? value : table['version'];
-    if (typeof version !== 'string')
-      return [{ note: `${name} of Poetry's dependencies is left out: only versions are read` }];
-    const extras = Array.isArray(table['extras']) ? `[${table['extras'].join(',')}]` : '';
-    return [{ text: `${name}${extras}${poetryVersion(version)}` }];
-  });
-}
-
-const tableOf = (value: unknown): Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-
-/** `^1.2` and `~1.2` are Poetry's own; the rest is as everywhere. */
-export function poetryVersion(text: string): string {
-  const [, sign, version = ''] = /^([\^~])\s*(\d[\d.]*)$/.exec(text.trim()) ?? [];
-  if (sign === undefined) return text.trim() === '*' ? '' : /^\d/.test(text.trim()) ? `==${text.trim()}` : text.trim();
-  const parts = version.split('.').map(Number);
-  const firstSet = parts.findIndex((part) => part > 0);
-  const bumped = sign === '~' ? Math.min(1, parts.length - 1) : firstSet === -1 ? parts.length - 1 : firstSet;
-  const next = parts.slice(0, bumped + 1);
-  next[bumped] = (next[bumped] ?? 0) + 1;
-  return `>=${version},<${next.join('.')}`;
-}
 
 /** Finds the line of each dependency, in the order in which they were written: from the last one found, so the text is read once. */
 function lineFinder(text: string): (part: string) => number {
@@ -217,9 +269,13 @@ function lineFinder(text: string): (part: string) => number {
   };
 }
 
-/** `pkg[extra]` without what is in brackets at its end. */
-const withoutExtras = (place: string): string =>
-  place.endsWith(']') && place.includes('[') ? place.slice(0, place.indexOf('[')) : place;
+/** `./folder[extra]` */
+function splitExtras(written: string): { place: string; extras: string[] } {
+  const at = written.endsWith(']') ? written.indexOf('[') : -1;
+  if (at === -1) return { place: written, extras: [] };
+  const extras = written.slice(at + 1, -1).split(',');
+  return { place: written.slice(0, at), extras: extras.map(normalName).filter((extra) => extra !== '') };
+}
 
 /** Of an address: `user:password@`, in which the password is no variable. */
 function holdsPassword(text: string): boolean {
@@ -233,3 +289,11 @@ function holdsPassword(text: string): boolean {
 
 const isFile = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+
+function foldersIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch {
+    return [];
+  }
+}

@@ -10,6 +10,7 @@ const NAMES: Partial<Record<FileKind, string>> = {
   project: '`svc.yaml`',
   requirements: 'requirements and constraints files',
   dockerfile: '`Dockerfile`',
+  lockFile: 'lock files',
 };
 const kinds = Object.keys(FILE_LIMITS) as FileKind[];
 

@@ -57,6 +57,11 @@ export const FILE_LIMITS = {
     entries: 5_000,
     instead: 'List dependencies in requirements.txt, which is read instead of pyproject.toml',
   },
+  lockFile: {
+    what: 'a lock file',
+    bytes: 8 * MIB,
+    instead: 'List dependencies in requirements.txt, which is read instead of a lock file',
+  },
   dockerfile: {
     what: 'a Dockerfile',
     bytes: 128 * KIB,

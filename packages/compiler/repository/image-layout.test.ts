@@ -1,0 +1,110 @@
+/** Repositories whose images have them at other places than the repository itself. */
+import { describe, expect, it } from 'vitest';
+import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
+import { findRepository } from './find-repository.ts';
+
+const DAG = dagText('any');
+const IMAGE = 'FROM apache/airflow:2.10.5-python3.11\n';
+
+const listOf = async (files: Record<string, string>) => {
+  const found = await findRepository(workspaceOf({ 'dags/a.py': DAG, ...files }));
+  return {
+    list: found?.project.dependencies,
+    notes: found?.notes.map(({ message }) => message),
+    bundle: found?.bundle,
+  };
+};
+
+describe('requirements of an image', () => {
+  it('are found where COPY, WORKDIR, ADD and mounts have put them', async () => {
+    const files = {
+      'requirements/base.txt': 'a==1\n',
+      'requirements/extra.txt': '-r base.txt\nb\n',
+      'docker/c.txt': 'c\n',
+      'lib/pyproject.toml':
+        '[project]\nname = "lib"\ndependencies = ["d"]\n[project.optional-dependencies]\nduck_db = ["e"]\nother = ["f"]\n',
+      Dockerfile: [
+        IMAGE,
+        'COPY requirements/base.txt requirements.txt',
+        'RUN pip install --requirement requirements.txt',
+        'WORKDIR /build',
+        'COPY ["requirements", "./reqs/"]',
+        'ADD --chown=airflow:root docker/*.txt /tmp/',
+        'RUN cd reqs && pip install -r extra.txt',
+        'RUN pip install -c /tmp/c.txt g',
+        'COPY . /srv/code',
+        'RUN --mount=type=bind,source=docker/c.txt,target=/run/c.txt pip install -r /run/c.txt "/srv/code/lib[duck-db]"',
+      ].join('\n'),
+    };
+    const { list, notes, bundle } = await listOf(files);
+    expect(list).toEqual(['a==1', '--step', 'a==1', 'b', '--step', 'g', '-c c', '--step', 'c', 'd', 'e']);
+    expect(notes).toEqual([]);
+    expect(bundle?.import_roots).toContain('lib');
+  });
+
+  it('come after requirements.txt of the repository, unless a step installs that file', async () => {
+    const own = { 'requirements.txt': 'a==1\n', 'override.txt': 'a==2\n' };
+    const dockerfile = `${IMAGE}COPY override.txt /tmp/override.txt\nRUN pip install --no-deps -r /tmp/override.txt\n`;
+    // The list ends in a plain step, to which packages of connectors may be added.
+    expect((await listOf({ ...own, Dockerfile: dockerfile })).list).toEqual([
+      'a==1',
+      '--step --no-deps',
+      'a==2',
+      '--step',
+    ]);
+    const both = `${IMAGE}COPY *.txt /\nRUN pip install --no-deps -r /requirements.txt\nRUN pip install -r /override.txt\n`;
+    expect((await listOf({ ...own, Dockerfile: both })).list).toEqual(['--step --no-deps', 'a==1', '--step', 'a==2']);
+  });
+
+  it('of Poetry, pdm, pipenv and uv are installed in the versions of their lock files', async () => {
+    const lock =
+      '[[package]]\nname = "Pandas"\nversion = "2.2.0"\n\n[[package]]\nname = "app"\nversion = "0"\nsource = { editable = "." }\n';
+    const project =
+      '[project]\nname = "app"\ndependencies = ["pandas>=2", "shared"]\n[tool.uv.sources]\nshared = { workspace = true }\n[tool.uv.workspace]\nmembers = ["packages/*"]\n';
+    const shared = '[project]\nname = "Shared"\ndependencies = ["x"]\n';
+    const uv = await listOf({
+      'pyproject.toml': project,
+      'uv.lock': lock,
+      'packages/s/pyproject.toml': shared,
+      'packages/s/src/shared.py': '',
+    });
+    expect(uv.list).toEqual(['pandas>=2', 'x', '-c pandas==2.2.0']);
+    expect(uv.bundle?.import_roots).toContain('packages/s/src');
+    const pipfile = {
+      Pipfile: '[packages]\npandas = "*"\n[dev-packages]\npytest = "*"\n',
+      'Pipfile.lock': '{"default": {"pandas": {"version": "==2.1.0"}}}',
+    };
+    expect((await listOf(pipfile)).list).toEqual(['pandas', '-c pandas==2.1.0']);
+    const conda = await listOf({
+      'environment.yml': 'dependencies:\n  - python=3.11\n  - gdal=3.8\n  - pip:\n    - y==1\n',
+    });
+    expect(conda.list).toEqual(['y==1']);
+    expect(conda.notes?.[0]).toMatch(/^gdal=3.8 of conda is not installed/);
+  });
+});
+
+describe('folders of an image', () => {
+  it('are on the path under the names that they have there', async () => {
+    const cfg = '[core]\ndags_folder = /opt/airflow/pkg/dags\n';
+    const mounted = await listOf({ 'airflow.cfg': cfg, 'plugins/h.py': '', '.env': 'PYTHONPATH=/opt/airflow/\n' });
+    expect(mounted.bundle).toEqual({
+      dags: 'dags',
+      import_roots: ['dags', 'plugins', '.', 'pkg=.'],
+      plugins: ['plugins'],
+    });
+    const parts = await listOf({
+      'plugins/h.py': '',
+      Dockerfile: `${IMAGE}COPY dags /opt/airflow/etl/dags\nCOPY plugins/ /opt/airflow/etl/plugins/\nENV PYTHONPATH="/opt/airflow:\${PYTHONPATH}" AIRFLOW__CORE__DAGS_FOLDER=/opt/airflow/etl/dags\n`,
+    });
+    expect(parts.bundle?.import_roots).toEqual(['dags', 'plugins', '.', 'etl/dags=dags', 'etl/plugins=plugins']);
+  });
+
+  it('hold the DAGs where the settings say, when there is no folder dags/', async () => {
+    const root = workspaceOf({
+      'pkg/dags/a.py': DAG,
+      'pkg/plugins/h.py': '',
+      'airflow.cfg': '[core]\ndags_folder = /opt/airflow/pkg/dags\n',
+    });
+    expect((await findRepository(root))?.bundle).toMatchObject({ dags: 'pkg/dags', import_roots: ['pkg/dags', '.'] });
+  });
+});
