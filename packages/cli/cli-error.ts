@@ -1,22 +1,20 @@
-/**
- * How a command ends. Scripts rely on these numbers: they are part of the interface and documented in docs/cli.md.
- */
+/** Exit codes. Scripts rely on these numbers, so they are part of the interface. docs/cli.md documents them. */
 export const EXIT = {
   ok: 0,
   failed: 1,
-  /** Wrong usage or wrong configuration: repeating the same command cannot help. */
+  /** Wrong usage or wrong configuration. Repeating the same command cannot help. */
   usage: 2,
-  /** Not logged in, or not allowed to. */
+  /** Not logged in, or no permission. */
   denied: 3,
   notFound: 4,
   unreachable: 5,
-  /** Ended by a second Ctrl-C, as shells number it. */
+  /** Ended by a second Ctrl-C, with the number that shells use. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** A failure whose message is all a person needs: printed without a stack. */
+/** A failure with a message that is sufficient for a person. It is printed without a stack. */
 export class CliError extends Error {
   readonly exitCode: ExitCode;
   /** What to do next, on a line of its own. */
@@ -35,7 +33,7 @@ export const usageError = (message: string, hint?: string): CliError =>
 
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** `ENOENT`, `EADDRINUSE` … of a system error, wherever in the chain of causes it is. */
+/** Returns the code of a system error (`ENOENT`, `EADDRINUSE` …) from anywhere in the chain of causes. */
 export function systemCode(error: unknown): string | undefined {
   for (let current = error; current instanceof Error; current = current.cause) {
     const { code } = current as NodeJS.ErrnoException;

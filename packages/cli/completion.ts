@@ -1,4 +1,4 @@
-/** Completion scripts, made from the command tree: whole words only, nothing is asked of a server. */
+/** Completion scripts, generated from the command tree. They complete whole words and never call a server. */
 import { subcommandsOf } from './svc-command.ts';
 import type { SvcCommand } from './svc-command.ts';
 
@@ -6,7 +6,7 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 type Place = {
-  /** `` at the top, else `connections set`. */
+  /** The path of a command, for example `connections set`. It is empty at the top. */
   readonly path: string;
   readonly commands: readonly SvcCommand[];
   readonly options: readonly { readonly flag: string; readonly description: string }[];
@@ -33,7 +33,10 @@ function placesOf(command: SvcCommand, path: string): Place[] {
   ];
 }
 
-/** The longest command path among the words so far decides what may follow. zsh runs the same through bashcompinit. */
+/**
+ * The longest command path among the typed words decides what may follow. zsh runs the same script through
+ * bashcompinit.
+ */
 function bash(places: readonly Place[]): string {
   const cases = places.map(({ path, commands, options }) => {
     const words = [...commands.map((child) => child.name()), ...options.map(({ flag }) => flag)];
@@ -74,7 +77,7 @@ function fish(places: readonly Place[]): string {
   return `# svc completion\n${lines.join('\n')}\n`;
 }
 
-/** All words of the path have been typed, and none that leads further. */
+/** True if all words of the path were typed, and no word that continues it. */
 function fishCondition(path: string, further: readonly string[]): string {
   if (path === '') return '__fish_use_subcommand';
   const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);

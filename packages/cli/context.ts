@@ -4,19 +4,19 @@ import type { Flags } from '@svc/server/config/read-flags.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a command may touch of the outside world. Handed to every command, so that none reads `process` on its own. */
+/** The access of a command to the outside world. Every command receives it, so that none uses `process` directly. */
 export type CliContext = {
   readonly env: Environment;
   readonly stdin: ReadStream;
   readonly stdout: WriteStream;
   readonly stderr: WriteStream;
-  /** Configuration keys given as flags; only the commands that load a configuration have any. */
+  /** Configuration keys given as flags. Only commands that load a configuration have any. */
   readonly configFlags: Flags;
-  /** What the audit log of a control plane gets to know of the command. */
+  /** Announces the command to the control plane for the audit log. */
   readonly announcement?: CommandAnnouncement;
 };
 
-/** Variables of the same prefix that this program reads itself and that are no configuration keys. */
+/** Variables with our prefix that only this program reads. They are not configuration keys. */
 const OWN_VARIABLES = new Set([
   'SVC_HOME',
   'SVC_PASSWORD',
@@ -26,7 +26,10 @@ const OWN_VARIABLES = new Set([
   'SVC_REGISTRY_PASSWORD',
 ]);
 
-/** The environment as the control plane's configuration sees it. Our own variables would be reported as unknown keys. */
+/**
+ * Returns the environment for the configuration of the control plane, which would report our own variables as unknown
+ * keys.
+ */
 export function configEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !OWN_VARIABLES.has(name)));
 }
@@ -35,7 +38,7 @@ export function warn(context: Pick<CliContext, 'stderr'>, message: string): void
   context.stderr.write(`warning: ${message}\n`);
 }
 
-/** Machine-readable output, always one document. */
+/** Prints machine-readable output, which is always one document. */
 export function printJson(context: Pick<CliContext, 'stdout'>, value: unknown): void {
   context.stdout.write(`${JSON.stringify(value, null, 2)}\n`);
 }

@@ -1,4 +1,4 @@
-/** Direct work on the database, for commands that run beside the control plane rather than through it. */
+/** Direct access to the database, for commands that run next to the control plane instead of calling it. */
 import { openDatabase } from '@svc/server/db/database.ts';
 import type { Database } from '@svc/server/db/database.ts';
 import { GrantError, grant, grantStatements } from '@svc/server/db/grants/grant.ts';
@@ -30,7 +30,7 @@ export async function migrateSchema(url: string): Promise<{ applied: string[] }>
   }
 }
 
-/** The statements, which were carried out unless it is a dry run. */
+/** Returns the statements. Unless it is a dry run, they were executed. */
 export async function grantDatabaseRole(
   url: string,
   { isDryRun, ...wanted }: { role: DatabaseRole; user: string; isDryRun: boolean },
@@ -38,7 +38,7 @@ export async function grantDatabaseRole(
   return withDatabase(url, (db) => (isDryRun ? grantStatements : grant)(db.shared, wanted));
 }
 
-/** Brings the schema up to date and says whether anybody is in it yet: the first start of an installation. */
+/** Updates the schema, and returns whether users exist. Used for the first start of an installation. */
 export async function prepareSchema(url: string): Promise<{ applied: string[]; hasUsers: boolean }> {
   const { applied } = await migrateSchema(url);
   const hasUsers = await withDatabase(url, async (db) => {

@@ -1,9 +1,9 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs `cleanup` when the process ends or is told to while it is still registered. It must not wait: nothing runs after it.
- * Whoever else listens for the signal keeps the say over how the process ends; if nobody does, it ends by the signal as
- * it would have without us.
+ * Runs `cleanup` when the process ends or receives a signal while it is registered. It must be synchronous, because
+ * nothing runs after it. If another listener for the signal exists, that listener decides how the process ends.
+ * Otherwise the process ends by the signal.
  */
 export function atProcessEnd(cleanup: () => void): Disposable {
   const dispose = (): void => {

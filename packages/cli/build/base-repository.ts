@@ -1,9 +1,11 @@
-/** Where the base images of DAG images are, for those who mirror them or make their own (`svc images build`). */
+/**
+ * The repository of base images for DAG images, for operators who mirror them or build their own (`svc images build`).
+ */
 import { BASE_REPOSITORY, DEFAULT_BASE_REPOSITORY } from '@svc/spec/project/base-images.ts';
 import { usageError } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
 
-/** The control plane's own key (`executor.base_image_repository`), so that one variable is right for both. */
+/** The control plane's own key (`executor.base_image_repository`), so that one variable serves both. */
 export const BASE_REPOSITORY_VARIABLE = 'SVC_EXECUTOR_BASE_IMAGE_REPOSITORY';
 
 export type BaseRepositoryOption = { baseRepository?: string };

@@ -1,12 +1,12 @@
-// The build file of a DAG image, from svc.yaml. Pure.
+// The build file of a DAG image, made from svc.yaml. It is pure.
 //
-// Nothing from svc.yaml may become a line of its own, an instruction, a shell word or a variable. Three rules see to it:
+// Nothing from svc.yaml may become a line, an instruction, a shell word or a variable. Three rules ensure this:
 //
-//   1. Free text (dependencies, paths) appears only as an element of a JSON array, in ASCII. A builder that meets such an
-//      array neither splits it, nor looks for here-documents in it, nor hands it to a shell.
-//   2. What a builder interprets even there ($ and wildcards in COPY) or cannot hold (half a surrogate pair, NUL) is
-//      refused, with the key's name.
-//   3. Everything else is held against a pattern here too, whatever the loader of svc.yaml has already let through.
+// 1. Free text (dependencies, paths) is only an ASCII element of a JSON array. A builder neither splits such an array,
+//   nor searches it for here-documents, nor passes it to a shell.
+// 2. Text that a builder interprets even there ($ and wildcards in COPY) or cannot hold (half a surrogate pair, NUL) is
+//   refused with the name of its key.
+// 3. Everything else is matched against a pattern here as well, whatever the loader of svc.yaml has already accepted.
 import { posix } from 'node:path';
 import { DEFAULT_BASE_REPOSITORY, baseImageName } from '@svc/spec/project/base-images.ts';
 import { connectorPackages } from '@svc/spec/project/connectors.ts';
@@ -17,32 +17,40 @@ export type Project = ProjectFile & { dag_id: string };
 
 export type BuildFileInput = {
   readonly project: Project;
-  /** Project directories of the DAG's task groups, relative to the DAG directory; `whole` when one of them is that directory itself. */
+  /**
+   * Project directories of the DAG's task groups, relative to the DAG directory. `whole` if one of them is the DAG
+   * directory.
+   */
   readonly groupDirectories: readonly string[] | 'whole';
-  /** It is copied whole, and its packages are installed without Airflow. Its variables come with every version. */
+  /**
+   * A repository is copied whole, and its packages are installed without Airflow. Its variables are part of every
+   * version.
+   */
   readonly isRepository?: boolean | undefined;
-  /** svc.yaml alone makes the DAG (`dbt:`): there is no file to copy. */
+  /** True if svc.yaml alone defines the DAG (`dbt:`), so there is no file to copy. */
   readonly hasNoSource?: boolean | undefined;
-  /** Our own version: every release has its base images. */
+  /** The version of svc, because every release has its base images. */
   readonly version: string;
-  /** Where the base images are, for those who mirror them or make their own. */
+  /** The repository of base images, if it is not the default. */
   readonly baseRepository?: string | undefined;
 };
 
-/** Nobody's number on the host, and a number at all: Kubernetes cannot tell whether a user *name* is root. */
+/** A user id that no host uses. It is a number, because Kubernetes cannot tell whether a user name is root. */
 export const TASK_USER = '10001:10001';
 
-/** Where the DAG lives in its image, and the working directory of its tasks. */
+/** The folder of the DAG in its image, and the working directory of its tasks. */
 export const DAG_DIRECTORY = '/opt/svc/dag';
 
-/** What Linux takes. */
+/** The limit of Linux. */
 const MAX_PATH = 4_096;
 
-/** Linux takes about 2 MiB of arguments and environment for one process; half of it leaves room for the latter. */
+/**
+ * Linux allows about 2 MiB of arguments and environment for one process. Half of it leaves room for the environment.
+ */
 const MAX_ARGUMENT_BYTES = 1_048_576;
 
 /**
- * The names arrive as "$@". Without Pattern-Only apt reads an unknown name as a regular expression and installs every
+ * The names arrive as "$@". Without Pattern-Only, apt reads an unknown name as a regular expression and installs every
  * package that matches.
  */
 const APT_SCRIPT = [
@@ -56,7 +64,7 @@ const APT_SCRIPT = [
 export function renderBuildFile(input: BuildFileInput): string {
   const { project } = input;
   const lines = [
-    // Also ends the part of the file in which `# escape=` and `# syntax=` would mean something.
+    // This line also ends the part of the file in which `# escape=` and `# syntax=` have a meaning.
     '# Made by svc for one build and removed after it.',
     `FROM ${baseImage(input)}`,
     'USER 0:0',
@@ -71,7 +79,7 @@ export function renderBuildFile(input: BuildFileInput): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** The image a DAG image is built on: the project's own, verbatim, or ours for its Python line. */
+/** Returns the base of a DAG image: the project's own, unchanged, or ours for its Python line. */
 export function baseImage(input: Pick<BuildFileInput, 'project' | 'version' | 'baseRepository'>): string {
   const { project, version, baseRepository = DEFAULT_BASE_REPOSITORY } = input;
   return project.base_image === undefined
@@ -91,7 +99,10 @@ function systemPackages({ system_packages: names }: Project): string[] {
   return [run('system_packages', ['sh', '-c', APT_SCRIPT, 'sh'], checked)];
 }
 
-/** Those of a repository may drag in Airflow, which our installer leaves out. It is in every base image of ours. */
+/**
+ * Packages of a repository may depend on Airflow, which our installer omits. Every base image of ours contains the
+ * installer.
+ */
 function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow: boolean): string[] {
   const given = dependencies.map((text, index) => literal(`dependencies[${index}]`, text));
   const fromConnectors = connectorPackages(connectors)
@@ -105,7 +116,10 @@ function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow:
   return [run('dependencies', ['python', ...installer, '--'], packages)];
 }
 
-/** Only the DAG file and what its groups need. Owned by the task's user, because transformation tools write beside their project. */
+/**
+ * Copies only the DAG file and what its groups need. The task user owns them, because transformation tools write next
+ * to their project.
+ */
 function copies({ project, groupDirectories, isRepository, hasNoSource }: BuildFileInput): string[] {
   if (isRepository) return [copy('.')];
   const dagSource = insidePath('dag_source', project.dag_source);
@@ -120,9 +134,12 @@ function copies({ project, groupDirectories, isRepository, hasNoSource }: BuildF
   return [...new Set([...(hasNoSource ? [] : [dagSource]), ...directories])].map(copy);
 }
 
-/** What dbt writes into its projects: no part of them. `directories`: as for `groupDirectories`. */
+/**
+ * Returns files that dbt writes into its projects and that are not part of them. `directories` is as for
+ * `groupDirectories`.
+ */
 export function leftoversOf(directories: readonly string[]): string[] {
-  // With a slash each: models may well lie in a folder named logs.
+  // Each pattern starts with a slash, because models may be in a folder named logs.
   return directories.flatMap((path) => {
     const folder = posix.normalize(path).replace(/\/+$/, '');
     return ['target', 'logs', '.user.yml'].map((name) => `${folder === '.' ? '' : folder}/${name}`);
@@ -130,7 +147,7 @@ export function leftoversOf(directories: readonly string[]): string[] {
 }
 
 function copy(path: string): string {
-  // The leading ./ keeps a name that looks like a flag or a URL a name.
+  // The leading ./ keeps a name from being read as a flag or a URL.
   const [from, to] = path === '.' ? ['./', `${DAG_DIRECTORY}/`] : [`./${path}`, `${DAG_DIRECTORY}/${path}`];
   return `COPY --chown=${TASK_USER} ${jsonArray([from, to])}`;
 }
@@ -162,7 +179,7 @@ function matching(key: string, value: string, pattern: RegExp): string {
   throw usageError(`${key} is ${JSON.stringify(value)}, which does not match ${pattern.source}`);
 }
 
-/** Text that reaches a process as one argument, unchanged. */
+/** Returns text that reaches a process unchanged as one argument. */
 function literal(key: string, value: string): string {
   if (/[\r\n\u0085\u2028\u2029]/.test(value)) throw usageError(`${key} must not contain a line break`);
   if (value === '' || value.includes('\0') || !value.isWellFormed()) {
@@ -189,8 +206,8 @@ function insidePath(key: string, value: string): string {
 }
 
 /**
- * Values one to a line: BuildKit takes no line beyond 65,535 bytes. ASCII only, and no `<<`, so that even a builder which
- * looked for here-documents before it looks for JSON would find none.
+ * Writes one value per line, because BuildKit refuses lines beyond 65,535 bytes. It writes only ASCII and no `<<`, so
+ * that even a builder that searches for here-documents first finds none.
  */
 function jsonArray(words: readonly string[], values: readonly string[] = []): string {
   return `[${[words.map(jsonText).join(', '), ...values.map(jsonText)].join(', \\\n  ')}]`;

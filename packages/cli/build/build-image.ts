@@ -1,4 +1,4 @@
-/** Builds the image of a DAG project, and pushes it when asked to. */
+/** Builds the image of a DAG project, and pushes it on request. */
 import { usageError } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
 import { baseImage, leftoversOf, renderBuildFile } from './build-file.ts';
@@ -19,17 +19,17 @@ export type BuildImageOptions = Omit<BuildFileInput, 'project'> & {
   readonly projectDirectory: string;
   readonly project: Project;
   readonly tagSource: TagSource;
-  /** Directories of dbt projects in it. */
+  /** Directories of the dbt projects in it. */
   readonly dbtProjects?: readonly string[] | undefined;
   readonly push: boolean;
-  /** The project's own build file is not for us: it makes an image of Airflow. */
+  /** Ignores the project's own build file, because it makes an image of Airflow. */
   readonly ignoresBuildFile?: boolean | undefined;
-  /** Instead of `build.platforms`. */
+  /** Replaces `build.platforms`. */
   readonly platforms?: readonly string[] | undefined;
-  /** Instead of the first container tool that works. */
+  /** The tool to use. The default is the first container tool that works. */
   readonly builder?: ToolName | undefined;
   readonly env: Environment;
-  /** The tool's output as it comes. Must not throw. */
+  /** Receives each line of the tool's output. It must not throw. */
   readonly onLine?: ((line: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
@@ -37,9 +37,9 @@ export type BuildImageOptions = Omit<BuildFileInput, 'project'> & {
 export type BuiltImage = {
   /** Repository and tag. */
   readonly image: string;
-  /** Of the pushed image, as the registry knows it; null when nothing was pushed. */
+  /** The digest of the pushed image in the registry, or null if nothing was pushed. */
   readonly digest: string | null;
-  /** What to register: pinned to the digest once there is one, since a tag can be moved. */
+  /** The image to register. It is pinned to the digest if there is one, because a tag can be moved. */
   readonly reference: string;
   readonly tool: ContainerTool;
   readonly warnings: readonly string[];
@@ -73,7 +73,7 @@ export async function buildImage(options: BuildImageOptions): Promise<BuiltImage
       return runBuild({ tool: tool.name, build, directory, env: toolEnv, onLine, signal, explain });
     }),
   ).catch((error: unknown) => {
-    // The failures of the build itself are explained already.
+    // Failures of the build itself are explained already.
     throw error instanceof ToolFailure ? explain('login', error) : error;
   });
   const reference = digest === null ? image : `${repository.name}@${digest}`;
@@ -82,7 +82,7 @@ export async function buildImage(options: BuildImageOptions): Promise<BuiltImage
 
 type Plan = {
   readonly buildFile: string;
-  /** Name of the project's own build file, if it is that. */
+  /** The name of the project's own build file, if that file is used. */
   readonly ownName: string | undefined;
   readonly baseImage: string | undefined;
   readonly platforms: readonly string[];

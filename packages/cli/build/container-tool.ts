@@ -1,4 +1,4 @@
-/** Which program builds images on this machine: docker, podman or buildah, the first that works. */
+/** Selects the program that builds images on this machine: docker, podman or buildah, the first that works. */
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
 import { ToolFailure, runTool } from './run-tool.ts';
@@ -9,14 +9,14 @@ export type ToolName = (typeof TOOL_NAMES)[number];
 
 export type ContainerTool = { readonly name: ToolName; readonly version: string };
 
-/** An engine may be away, or busy starting. */
+/** An engine may be stopped or still starting. */
 const ANSWER_TIMEOUT_MS = 30_000;
 
 const INSTALL_HINT = 'Install podman, buildah or Docker with its buildx plugin, and see that the Docker engine runs.';
 
 /**
- * `wanted` names the one to use, as `--builder` does. Otherwise each is asked in turn whether it works, and not merely
- * whether it is there: a Docker client without an engine builds nothing.
+ * `wanted` names the tool to use, as `--builder` does. Otherwise each tool is checked in order. The check is whether it
+ * works, not only whether it exists: a Docker client without an engine builds nothing.
  */
 export async function findContainerTool(options: {
   env: Environment;
@@ -39,11 +39,11 @@ export async function findContainerTool(options: {
 
 type Ask = (program: string, ...args: string[]) => Promise<string>;
 
-/** Each answers with its version, or fails the way it would fail at the build. */
+/** Each check returns the tool's version, or fails as the build would. */
 const CHECKS: Record<ToolName, (ask: Ask) => Promise<string>> = {
   async docker(ask) {
     const version = await ask('docker', 'version', '--format', '{{.Server.Version}}');
-    // The builder from before BuildKit looks only at .dockerignore: what exclude_paths keeps out would go into the image.
+    // The builder before BuildKit reads only .dockerignore, so files in exclude_paths would end up in the image.
     await ask('docker', 'buildx', 'version').catch((error: unknown) => {
       throw new ToolFailure('the buildx plugin is missing', { cause: error });
     });

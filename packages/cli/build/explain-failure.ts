@@ -1,4 +1,4 @@
-/** Turns the failure of a container tool into what a person needs: what was being done, the tool's own last words, what to do. */
+/** Explains a failure of a container tool: the step that failed, the last lines of the tool, and what to do. */
 import { PYTHON_LINES } from '@svc/spec/project/python-lines.ts';
 import type { PythonLine } from '@svc/spec/project/python-lines.ts';
 import { CliError } from '../cli-error.ts';
@@ -11,11 +11,11 @@ type FailedStep = ToolCommand['step'] | 'login';
 export type FailureContext = {
   readonly step: FailedStep;
   readonly image: string;
-  /** Undefined when the project has its own build file, whose base we do not know. */
+  /** Undefined if the project has its own build file, whose base is unknown. */
   readonly baseImage: string | undefined;
   readonly project: Pick<Project, 'base_image' | 'registry'> & { readonly python_version: PythonLine };
   readonly platforms: readonly string[];
-  /** The day of the build, to tell an unpublished Python line from a wrong name. */
+  /** The date of the build, which distinguishes an unpublished Python line from a wrong name. */
   readonly today: string;
 };
 
@@ -36,7 +36,7 @@ export function explainFailure(failure: ToolFailure, context: FailureContext): C
   return new CliError(message, { cause: failure, ...(hint !== undefined && { hint }) });
 }
 
-/** Ordered: the more particular cause first. The patterns are the words of docker, podman and buildah. */
+/** Checks specific causes first. The patterns are messages of docker, podman and buildah. */
 function hintFor(output: string, context: FailureContext): string | undefined {
   if (/exec format error/i.test(output)) {
     return `This machine cannot run programs of every platform in ${context.platforms.join(', ')}. Install emulation (Debian: qemu-user-static), or list fewer in build.platforms.`;
@@ -77,9 +77,9 @@ const CREDENTIALS: Record<Project['registry']['auth_method'], string> = {
 
 function isPullFailure(output: string, baseImage: string | undefined): boolean {
   if (baseImage === undefined) return false;
-  // Without tag and digest; the port of a registry stays.
+  // Removes tag and digest; the port of a registry stays.
   const repository = baseImage.replace(/@.*$/, '').replace(/:[^:/]*$/, '');
-  // In one line: a package that is not found has nothing to do with the base that an earlier line names.
+  // Both must be on one line. A package that is not found is unrelated to the base image that an earlier line names.
   return output.split('\n').some((line) => line.includes(repository) && PULL_FAILURE.test(line));
 }
 

@@ -1,11 +1,14 @@
-/** A digest of what lies in a folder, for a tag that changes with it. */
+/** A digest of the content of a folder, for a tag that changes with it. */
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 const SKIPPED = new Set(['__pycache__', 'node_modules', 'venv']);
 
-/** Of names and content, in order; hidden files and folders do not count, nor what Python and Node leave behind. */
+/**
+ * Hashes names and content in order. Hidden files and folders do not count, and neither do files that Python and Node
+ * generate.
+ */
 export function folderHash(folder: string): string {
   const hash = createHash('sha256');
   const visit = (path: string, shown: string): void => {

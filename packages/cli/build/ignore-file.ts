@@ -1,4 +1,6 @@
-/** What is kept out of the image: the project's own ignore file and `exclude_paths` in one, and the build file beside it. */
+/**
+ * What is excluded from the image: the project's own ignore file and `exclude_paths` merged, and the build file itself.
+ */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { excludePatterns } from '@svc/spec/project/exclude-patterns.ts';
@@ -9,12 +11,12 @@ import { removeLeftovers, temporaryName } from './leftovers.ts';
 export const BUILD_FILE_PREFIX = '.svc-build-';
 
 /**
- * In an ignore file the last matching line wins. Ours come last, so that no `!` of the project's brings an excluded path
- * back, and among its own lines the order stays what the author meant.
+ * In an ignore file the last matching line wins. Our lines come last, so that no `!` line of the project includes an
+ * excluded path again. The project's own lines keep their order.
  */
 export function mergeIgnoreFile(own: string | undefined, excludePaths: readonly string[]): string {
   const ownLines = own === undefined ? [] : own.replace(/^\uFEFF/, '').split(/\r?\n/);
-  // Checked by the loader too. A line that slips in here could bring back what another keeps out.
+  // The loader also checks this. A line break here could add a line that includes excluded files again.
   if (excludePaths.some((entry) => /[\r\n]/.test(entry)))
     throw usageError('exclude_paths must not contain a line break');
   const ours = excludePatterns(excludePaths).filter((pattern) => !/^[\s\u0085]*!/.test(pattern));
@@ -22,8 +24,8 @@ export function mergeIgnoreFile(own: string | undefined, excludePaths: readonly 
 }
 
 /**
- * The project's own ignore file, as the container tool at hand would look for it: beside the project's build file first,
- * then the tool's own name, then the other one, because a file somebody wrote to keep secrets out is never passed over.
+ * Returns the project's own ignore file, as the container tool looks for it: next to the project's build file first,
+ * then the tool's own name, then the other name. A file that was written to keep secrets out is never ignored.
  */
 export function readOwnIgnoreFile(options: {
   directory: string;
@@ -46,8 +48,9 @@ export function readOwnIgnoreFile(options: {
 export type BuildFiles = { readonly buildFile: string; readonly ignoreFile: string };
 
 /**
- * Puts both files into the build context while `use` runs, under names of our own: the project's files are never touched.
- * BuildKit finds the ignore file by its name, the build file's and `.dockerignore`; podman and buildah are told.
+ * Puts both files into the build context while `use` runs, under names of our own, so the project's files stay
+ * untouched. BuildKit finds the ignore file by its name, the name of the build file plus `.dockerignore`. podman and
+ * buildah receive its name as an argument.
  */
 export async function withBuildFiles<Result>(
   options: { directory: string; buildFile: string; ignoreFile: string },
@@ -70,7 +73,7 @@ export async function withBuildFiles<Result>(
   }
 }
 
-/** Never through a link that somebody put there, and never over an existing file. */
+/** Never writes through an existing link or over an existing file. */
 function writePrivate(path: string, text: string): void {
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });

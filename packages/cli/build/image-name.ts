@@ -1,24 +1,24 @@
-/** What an image is called: where it is pushed, the DAG id, and a tag by `registry.tag_strategy`. */
+/** The name of an image: its registry, the DAG id, and a tag by `registry.tag_strategy`. */
 import { usageError } from '../cli-error.ts';
 import type { Environment } from '../context.ts';
 import type { Project } from './build-file.ts';
 import { BUILD_FILE_PREFIX } from './ignore-file.ts';
 import { ToolFailure, runTool } from './run-tool.ts';
 
-/** What the registry protocol takes: a host, then lower-case path components. */
+/** Names that the registry protocol accepts: a host, then lower-case path components. */
 const HOST =
   /^(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::\d{1,5})?$/;
 const PATH_COMPONENT = /^[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/;
 const MAX_REPOSITORY = 255;
 
-/** Images that go nowhere. The name keeps them from ever being pushed to a public registry by mistake. */
+/** The registry of images that are not pushed. The name prevents an accidental push to a public registry. */
 const LOCAL_REGISTRY = 'localhost';
 
 export type Repository = {
   /** Registry, path and DAG id. */
   readonly name: string;
-  /** Host and port, which is what a login is for; undefined for an image that only this machine knows. */
+  /** Host and port for the login. Undefined for an image that only this machine has. */
   readonly registry: string | undefined;
 };
 
@@ -43,7 +43,7 @@ function checkedRegistry(url: string): string {
     throw usageError(`registry.url is ${url}: write it without ${url.split('://', 1)[0]}://`);
   }
   const [host = '', ...path] = url.replace(/\/+$/, '').split('/');
-  // Without a dot, a port or the name localhost the first part would be taken for a path on a public registry.
+  // Without a dot, a port or the name localhost, tools read the first part as a path on a public registry.
   const isHost = HOST.test(host) && (/[.:]/.test(host) || host === LOCAL_REGISTRY);
   if (!isHost) throw usageError(`registry.url is ${url}: it must begin with a host, such as registry.example.com/dags`);
   const wrong = path.find((part) => !PATH_COMPONENT.test(part));
@@ -55,15 +55,15 @@ function checkedRegistry(url: string): string {
   return [host, ...path].join('/');
 }
 
-/** A registry on this machine, which Docker and we allow to speak plain HTTP. */
+/** True for a registry on this machine, which may use plain HTTP in Docker and here. */
 export function isLocalRegistry(registry: string | undefined): boolean {
   return registry !== undefined && /^(?:localhost|127(?:\.\d{1,3}){3})(?::\d+)?$/.test(registry);
 }
 
 export type TagSource = {
-  /** The number the version will be registered under. */
+  /** The number under which the version will be registered. */
   readonly versionNumber?: number | undefined;
-  /** Hex, of the compiled spec. */
+  /** The hash of the compiled spec in hex. */
   readonly contentHash?: string | undefined;
 };
 
@@ -97,7 +97,10 @@ export async function imageTag(options: {
   }
 }
 
-/** The commit, and whether what is built is what was committed. Only the DAG directory counts: nothing else is in the image. */
+/**
+ * Returns the commit, and marks whether the built content differs from it. Only the DAG directory counts, because the
+ * image contains nothing else.
+ */
 async function gitTag(options: {
   directory: string;
   env: Environment;

@@ -1,10 +1,10 @@
-// Names for temporary files from which a later run can tell whether their owner is still there:
+// Names of temporary files that show whether their owner still runs:
 //
 //   <prefix><machine>-<pid>-<random>
 //
-// A process that was killed outright removes nothing, so the next one removes what belongs to a dead process of this
-// machine, or is older than a day. A process id says nothing about another machine (or container) that shares the
-// directory, nor about an id that has been given out again: there only age counts.
+// A killed process removes nothing. The next run therefore removes files of dead processes on this machine, and files
+// older than a day. A process id says nothing about another machine (or container) that shares the directory, or about
+// an id that is in use again. In these cases only the age counts.
 import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { hostname } from 'node:os';
@@ -16,14 +16,14 @@ export function temporaryName(prefix: string): string {
   return `${prefix}${machine()}-${process.pid}-${randomBytes(6).toString('hex')}`;
 }
 
-/** Removes what crashed runs left in a directory under a prefix, and says what that was. */
+/** Removes what crashed runs left in a directory under a prefix, and returns the removed names. */
 export function removeLeftovers(directory: string, prefix: string, now: number = Date.now()): string[] {
   return readdirSync(directory).filter((name) => {
     const owner = name.startsWith(prefix) ? OWNER.exec(name.slice(prefix.length)) : null;
     if (owner === null) return false;
     const path = join(directory, name);
     const written = lstatSync(path, { throwIfNoEntry: false })?.mtimeMs;
-    // Gone meanwhile: another run was at it.
+    // Another run has removed the file in the meantime.
     if (written === undefined) return false;
     const isDead = owner[1] === machine() && !isAlive(Number(owner[2]));
     if (!isDead && now - written < DAY_MS) return false;
@@ -31,7 +31,7 @@ export function removeLeftovers(directory: string, prefix: string, now: number =
   });
 }
 
-/** In a directory shared with others, what is theirs stays. */
+/** In a shared directory, files of other users cannot be removed and stay. */
 function isRemoved(path: string): boolean {
   try {
     rmSync(path, { recursive: true, force: true });
@@ -50,7 +50,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    // EPERM: it is there, and somebody else's.
+    // EPERM: the process exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

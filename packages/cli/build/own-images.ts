@@ -1,6 +1,6 @@
 /**
- * Our own images, for those who do not take the published ones: the base images that DAG images are built on, one for each
- * Python line, and that of the control plane. By the build files in `deploy`.
+ * Our own images, for operators who do not use the published ones: base images for DAG images, one for each Python
+ * line, and the image of the control plane. The build files are in `deploy`.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { isLocalRegistry } from './image-name.ts';
 import { toolEnvironment } from './registry-login.ts';
 import { runBuild } from './run-build.ts';
 
-/** This installation: a checkout has the build files and what they copy. */
+/** This installation. A checkout contains the build files and what they copy. */
 export const OWN_SOURCE = join(import.meta.dirname, '..', '..', '..');
 const CONTROL_PLANE = 'svc-control-plane';
 const BUILD_FILES = { base: 'deploy/base-images/Dockerfile', 'control-plane': 'deploy/control-plane/Dockerfile' };
@@ -24,19 +24,19 @@ const RELEASE_PLATFORMS = ['linux/amd64', 'linux/arm64'];
 
 export type ImageKind = keyof typeof BUILD_FILES;
 
-/** What the command line says. */
+/** The request of the command line. */
 export type OwnImagesRequest = {
   readonly kinds: readonly ImageKind[];
-  /** Of the base images. */
+  /** The repository of the base images. */
   readonly repository: string;
-  /** Undefined: beside the base images. */
+  /** Undefined means next to the base images. */
   readonly controlPlaneRepository?: string | undefined;
-  /** Undefined: every line that a release of `today` has. */
+  /** Undefined means every line that a release of `today` has. */
   readonly lines?: readonly string[] | undefined;
-  /** Undefined: all that a release has when pushed, that of this machine otherwise. */
+  /** Undefined means all platforms of a release when pushing, otherwise the platform of this machine. */
   readonly platforms?: readonly string[] | undefined;
   readonly push: boolean;
-  /** Instead of the official images that ours start from. */
+  /** Replaces the official images that ours start from. */
   readonly nodeImage?: string | undefined;
   readonly pythonImage?: string | undefined;
   readonly today: string;
@@ -52,7 +52,7 @@ export type PlannedImage = {
 
 export type BuiltOwnImage = { readonly image: string; readonly digest: string | null };
 
-/** A release cut after a line's last day ships no image for it. */
+/** Returns the lines of a release. After the last day of a line, a release contains no image for it. */
 export function publishedLines(releaseDate: string): PythonLine[] {
   return (Object.keys(PYTHON_LINES) as PythonLine[]).filter((line) => {
     const { publishedUntil } = PYTHON_LINES[line];
@@ -102,7 +102,7 @@ function checkRepository(from: string, value: string, isPushed: boolean): void {
       `${from} is ${JSON.stringify(value)}: give a repository without a tag, such as registry.example.com/svc-base`,
     );
   }
-  // Without a host a tool would take it for a name on a public registry.
+  // Without a host, a tool would read it as a name on a public registry.
   if (isPushed && !/^(?:localhost|[^/]*[.:][^/]*)\//.test(value)) {
     throw usageError(`${from} is ${value}, which names no registry to push to`, 'give one with its host, such as registry.example.com/svc-base'); // prettier-ignore
   }

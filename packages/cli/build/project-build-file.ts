@@ -1,4 +1,7 @@
-/** A build file the project brings along is used as it is; the keys of svc.yaml that describe our own have no effect then. */
+/**
+ * A build file of the project is used unchanged. The keys of svc.yaml that configure our own build file then have no
+ * effect.
+ */
 import { join } from 'node:path';
 import { usageError } from '../cli-error.ts';
 import type { Project } from './build-file.ts';
@@ -13,14 +16,14 @@ export function findProjectBuildFile(directory: string): ProjectBuildFile | unde
     const text = readIfPresent(join(directory, name));
     return text === undefined ? [] : [{ name, text }];
   });
-  // Docker would take the one and podman the other; which image comes out must not depend on the machine.
+  // Docker would use one file and podman the other. The image must not depend on the machine.
   if (new Set(found.map(({ text }) => text)).size > 1) {
     throw usageError(`${directory} has a Dockerfile and a Containerfile that differ`, 'Keep the one to build with.');
   }
   return found[0];
 }
 
-/** What to tell an author whose settings a build file of their own overrides. */
+/** Tells an author which settings have no effect because of the project's own build file. */
 export function overriddenKeys(project: Project, name: string): string[] {
   const keys = [
     ...(project.base_image === undefined ? [] : ['base_image']),

@@ -1,11 +1,11 @@
 // Credentials for the registry, by `registry.auth_method`:
 //
-//   docker_config   whatever the container tool has: nothing is done
+//   docker_config   the configuration of the container tool, unchanged
 //   environment     SVC_REGISTRY_USERNAME and SVC_REGISTRY_PASSWORD
-//   none            nothing: the tool sees no credentials at all
+//   none            the tool sees no credentials at all
 //
-// The last two work on a copy of the tool's configuration in a private directory that is removed after the build, so that
-// neither a password from the environment stays on this machine nor a person's own login is overwritten.
+// The last two use a copy of the tool's configuration in a private directory, which is removed after the build. No
+// password from the environment stays on this machine, and no login of a person is overwritten.
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,14 +25,14 @@ const PREFIX = 'svc-login-';
 export type LoginOptions = {
   readonly tool: ToolName;
   readonly method: Project['registry']['auth_method'];
-  /** Undefined when nothing is pushed. */
+  /** Undefined if nothing is pushed. */
   readonly registry: string | undefined;
-  /** With our own variables. */
+  /** The environment, with our own variables. */
   readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Calls `use` with the environment in which the tool finds its credentials, and in which none of ours are. */
+/** Calls `use` with the environment in which the tool finds its credentials. It contains none of our variables. */
 export async function withRegistryLogin<Result>(
   options: LoginOptions,
   use: (env: Environment) => Promise<Result>,
@@ -68,7 +68,7 @@ export async function withRegistryLogin<Result>(
   }
 }
 
-/** Our own variables are no business of the tool's, least of all the password. */
+/** Removes our own variables, above all the password. */
 export function toolEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('SVC_')));
 }
@@ -87,7 +87,10 @@ function readCredentials(env: Environment): { username: string; password: string
 
 type Configuration = { auths?: Record<string, unknown>; credHelpers?: Record<string, string>; credsStore?: string };
 
-/** A copy of the tool's configuration, and the variable that leads the tool to it. `registry`: whose login is about to be written. */
+/**
+ * Copies the tool's configuration, and returns the variable that points the tool to it. `registry` is the registry of
+ * the next login.
+ */
 function privateConfiguration(options: {
   tool: ToolName;
   env: Environment;
@@ -105,7 +108,7 @@ function privateConfiguration(options: {
   return { ...env, DOCKER_CONFIG: directory };
 }
 
-/** The login of this one registry has to land in the file, and not with a helper or in a keychain, where it would stay. */
+/** The login of this registry must be stored in the file. A helper or a keychain would keep it. */
 function configurationFor(options: {
   configuration: Configuration;
   tool: ToolName;
@@ -117,11 +120,11 @@ function configurationFor(options: {
     return rest;
   }
   const { [registry]: _helper, ...credHelpers } = configuration.credHelpers ?? {};
-  // To docker an empty name means the file; podman would look for a program without a name.
+  // docker reads an empty name as the file. podman would search for a program without a name.
   return { ...configuration, credHelpers: tool === 'docker' ? { ...credHelpers, [registry]: '' } : credHelpers };
 }
 
-/** Where podman and buildah look, in their order. */
+/** Returns the file of podman and buildah, in their order of search. */
 function authFileOf(env: Environment, dockerDirectory: string): string {
   if (env['REGISTRY_AUTH_FILE'] !== undefined) return env['REGISTRY_AUTH_FILE'];
   if (env['DOCKER_CONFIG'] !== undefined) return join(dockerDirectory, 'config.json');
@@ -145,7 +148,7 @@ function readConfiguration(path: string): Configuration {
   }
 }
 
-/** Plugins (buildx is one), contexts and builder instances live beside the logins and are still needed. */
+/** Links plugins (such as buildx), contexts and builder instances, which are next to the logins and still needed. */
 function linkTheRest(from: string, to: string): void {
   let names: string[] = [];
   try {

@@ -1,4 +1,4 @@
-/** Runs the commands of one build in their order, tidies up after them, and reads the digest of what was pushed. */
+/** Runs the commands of one build in order, cleans up after them, and reads the digest of the pushed image. */
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { ToolFailure, runTool } from './run-tool.ts';
 import { buildCommands, readDigest } from './tool-commands.ts';
 import type { ImageBuild, ToolCommand } from './tool-commands.ts';
 
-/** Tidying up also happens when the user has stopped the build; it must not take long then. */
+/** Cleaning up also happens after the user has stopped the build, and must not take long then. */
 const TIDY_TIMEOUT_MS = 60_000;
 
 export type BuildRun = {
@@ -23,11 +23,11 @@ export type BuildRun = {
   readonly env: Environment;
   readonly onLine?: ((line: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Makes a failure of the tool into what the user is told. */
+  /** Converts a failure of the tool to an error for the user. */
   readonly explain: (step: ToolCommand['step'], failure: ToolFailure) => Error;
 };
 
-/** The digest of what was pushed; null when nothing was to be. */
+/** Returns the digest of the pushed image, or null if nothing is pushed. */
 export async function runBuild(run: BuildRun): Promise<string | null> {
   const { tool, directory, env, onLine, signal } = run;
   const scratch = mkdtempSync(join(tmpdir(), 'svc-image-'));
@@ -50,14 +50,14 @@ export async function runBuild(run: BuildRun): Promise<string | null> {
     return build.push ? pushedDigest(tool, build) : null;
   } finally {
     for (const { arguments: words } of commands.filter(({ step }) => step === 'tidy')) {
-      // Also after a failure, when there may be nothing to tidy up.
+      // Runs also after a failure, when there may be nothing to clean up.
       await runTool({ ...base, arguments: words, timeoutMs: TIDY_TIMEOUT_MS }).catch(() => {});
     }
     remove();
   }
 }
 
-/** Some releases of buildah end with success when pushing a list has failed; only a digest proves that something arrived. */
+/** Some releases of buildah succeed although pushing a list has failed. Only a digest proves that the image arrived. */
 function pushedDigest(tool: ToolName, build: ImageBuild): string {
   const digest = readDigest(tool, readIfPresent(build.digestFile) ?? '');
   if (digest !== undefined) return digest;

@@ -1,4 +1,7 @@
-/** Runs an external program: arguments as a list and never through a shell, output line by line, stoppable with all its children. */
+/**
+ * Runs an external program. Arguments are a list and never pass through a shell. Output arrives line by line, and a
+ * stop includes all child processes.
+ */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import type { Environment } from '../context.ts';
@@ -9,7 +12,7 @@ export type ToolRun = {
   readonly arguments: readonly string[];
   readonly directory?: string;
   readonly env: Environment;
-  /** Written to its standard input, which is empty otherwise. */
+  /** Written to its standard input, which is empty by default. */
   readonly input?: string;
   readonly onLine?: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -19,12 +22,12 @@ export type ToolRun = {
 const KEPT_LINES = 30;
 const KEPT_OUTPUT = 65_536;
 const MAX_LINE = 8_192;
-/** Time to put things in order between being asked to stop and being stopped. */
+/** Time between SIGTERM and SIGKILL, in which the program can clean up. */
 const GRACE_MS = 10_000;
 
-/** The program could not be started, or ended with a failure. */
+/** The program could not be started, or it failed. */
 export class ToolFailure extends Error {
-  /** The program is not there at all. */
+  /** True if the program does not exist. */
   readonly isMissing: boolean;
   readonly lastLines: readonly string[];
 
@@ -36,21 +39,24 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Resolves with what the program wrote to its standard output (the first 64 KiB). Rejects with the signal's reason when that stops it. */
+/**
+ * Resolves with the standard output of the program (the first 64 KiB). Rejects with the signal's reason if the signal
+ * stops it.
+ */
 export async function runTool(run: ToolRun): Promise<string> {
   const { program, onLine } = run;
   const stop = run.timeoutMs === undefined ? undefined : AbortSignal.timeout(run.timeoutMs);
   const signal = AbortSignal.any([run.signal, stop].filter((one) => one !== undefined));
   signal.throwIfAborted();
 
-  // Before the start: a signal that comes in between must find somebody who listens.
+  // Registered before the start, so that a signal in between has a listener.
   let started: ChildProcess | undefined;
   using _stop = stopWith(signal, (how) => started && killGroup(started, how));
   const child = spawn(program, run.arguments, {
     env: { ...run.env },
     ...(run.directory !== undefined && { cwd: run.directory }),
     stdio: ['pipe', 'pipe', 'pipe'],
-    // Its own process group, so that stopping it also stops what it has started.
+    // The program gets its own process group, so that a stop includes its children.
     detached: true,
   });
   started = child;
@@ -66,7 +72,7 @@ export async function runTool(run: ToolRun): Promise<string> {
   child.stdout.on('data', (chunk: string) => {
     output = (output + chunk).slice(0, KEPT_OUTPUT);
   });
-  // A program may end without reading its input (EPIPE); its exit code tells what happened.
+  // A program may end without reading its input (EPIPE). Its exit code says what happened.
   child.stdin.on('error', () => {});
   child.stdin.end(run.input ?? '');
 
@@ -100,8 +106,8 @@ function ending(child: ChildProcess): Promise<End> {
 }
 
 /**
- * Stops the group when the signal says so, at first politely, and when this process itself ends. To be disposed of once
- * all output has been read: the group is gone then, and its number may belong to somebody else.
+ * Stops the process group when the signal aborts (SIGTERM first), and when this process ends. It must be disposed after
+ * all output has been read: the group has ended then, and its number may belong to another process.
  */
 function stopWith(signal: AbortSignal, kill: (how: NodeJS.Signals) => void): Disposable {
   let force: NodeJS.Timeout | undefined;
@@ -129,7 +135,7 @@ function killGroup(child: ChildProcess, signal: NodeJS.Signals): void {
   }
 }
 
-/** A carriage return ends a line too: progress bars use it. A line that never ends is cut. */
+/** A carriage return also ends a line, because progress bars use it. A line without an end is cut. */
 function readLines(stream: NodeJS.ReadableStream, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');

@@ -1,29 +1,29 @@
-// What each container tool is told, as argument lists. Pure.
+// The arguments of each container tool, as lists. It is pure.
 //
 //              one platform                 several platforms                      digest of what was pushed
 //   docker     buildx build --load|--push   the same, with both platforms          --metadata-file
 //   podman     build --tag, push            build --manifest, tag, manifest push   --digestfile
 //   buildah    as podman                    as podman                              as podman
 //
-// A value stands behind the `=` of its flag or is an image name, which cannot begin with a dash, so that none can be taken
-// for a flag; the context is always `.`.
+// A value follows the `=` of its flag, or it is an image name, which cannot start with a dash. No value can therefore
+// be read as a flag. The context is always `.`.
 import type { ToolName } from './container-tool.ts';
 
 export type ImageBuild = {
   /** Repository and tag. */
   readonly image: string;
   readonly platforms: readonly string[];
-  /** Relative to the context, where the command runs. */
+  /** Relative to the context, in which the command runs. */
   readonly buildFile: string;
   readonly ignoreFile: string;
-  /** `--build-arg`s of our own build files; a DAG's has none. */
+  /** `--build-arg`s of our own build files. Build files of DAGs have none. */
   readonly buildArguments?: Readonly<Record<string, string>>;
   readonly push: boolean;
-  /** A registry on this machine, which may speak plain HTTP. Docker makes the same exception by itself. */
+  /** A registry on this machine may use plain HTTP. Docker makes the same exception. */
   readonly isLocalRegistry: boolean;
-  /** Where the tool writes the digest. */
+  /** The file into which the tool writes the digest. */
   readonly digestFile: string;
-  /** Of the list of images while it is being put together; must be new. */
+  /** The temporary name of the list of images. It must be new. */
   readonly listName: string;
 };
 
@@ -46,7 +46,7 @@ function dockerBuild(build: ImageBuild): ToolCommand {
       '--progress=plain',
       ...commonFlags(build),
       `--tag=${build.image}`,
-      // With provenance the pushed image becomes a list with an entry for the platform "unknown", which registries and
+      // With provenance, the pushed image becomes a list with an entry for the platform "unknown", which registries and
       // clusters treat differently.
       '--provenance=false',
       `--metadata-file=${build.digestFile}`,
@@ -64,8 +64,8 @@ function singleCommands(tool: ToolName, build: ImageBuild): ToolCommand[] {
 }
 
 /**
- * The list is put together under a name of its own: adding to a list of an earlier build would keep its images, and a
- * tag that belongs to a single image is refused. `manifest rm` of a list with a second name only takes the first away.
+ * The list is built under its own name. Adding to a list of an earlier build would keep its images, and a tag of a
+ * single image is refused. `manifest rm` of a list with two names removes only the first name.
  */
 function listCommands(tool: ToolName, build: ImageBuild): ToolCommand[] {
   return [
@@ -84,7 +84,7 @@ function listCommands(tool: ToolName, build: ImageBuild): ToolCommand[] {
 }
 
 function buildWords(tool: ToolName, build: ImageBuild): string[] {
-  // Only buildah has to be asked to reuse the layers of earlier builds.
+  // Only buildah needs a flag to reuse the layers of earlier builds.
   const cache = tool === 'buildah' ? ['--layers'] : [];
   return ['build', ...cache, ...commonFlags(build), `--ignorefile=${build.ignoreFile}`];
 }
@@ -112,7 +112,7 @@ export function loginArguments(
   return ['login', `--username=${login.username}`, '--password-stdin', ...insecure, login.registry];
 }
 
-/** The digest a registry knows the pushed image by, from the file the tool wrote; undefined when it names none. */
+/** Returns the digest of the pushed image from the file that the tool wrote, or undefined. */
 export function readDigest(tool: ToolName, text: string): string | undefined {
   const digest = tool === 'docker' ? metadataDigest(text) : text.trim();
   return digest !== undefined && /^sha256:[0-9a-f]{64}$/.test(digest) ? digest : undefined;

@@ -1,4 +1,4 @@
-/** Writing many entities at once, through the API's bulk requests. */
+/** Writes many entities through bulk requests of the API. */
 import type { BulkResponse } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 
@@ -11,17 +11,17 @@ type CreateAction<Entity> = {
   readonly action_on_existence: OnExisting;
 };
 
-/** Below the server's limit of 1 MiB per request, with room for the envelope. */
+/** Below the server's limit of 1 MiB per request, with room for the rest of the body. */
 const MAX_REQUEST_BYTES = 900_000;
 
 /**
- * One request is one transaction: a file that fits into one is imported whole or not at all. Larger ones are cut, and a
- * failure then says how far it got.
+ * One request is one transaction, so a file that fits into one is imported completely or not at all. Larger files are
+ * split, and a failure says how many entities were written.
  */
 export async function bulkCreate<Entity extends object>(input: {
   entities: readonly Entity[];
   onExisting: OnExisting;
-  /** Sends one action to the resource it is for. */
+  /** Sends one action to its resource. */
   send: (action: CreateAction<Entity>) => Promise<BulkResponse>;
 }): Promise<string[]> {
   const { entities, onExisting, send } = input;

@@ -1,4 +1,4 @@
-/** The control plane as commands call it. Every failure is a `CliError` with its exit code. */
+/** The HTTP client of commands. Every failure is a `CliError` with its exit code. */
 import { createApiClient } from '@svc/client/client.ts';
 import type { ApiClient } from '@svc/client/client.ts';
 import { VERSION } from '../version.ts';
@@ -6,12 +6,15 @@ import type { CommandAnnouncement } from './command-announcement.ts';
 import { cliErrorOf } from './problems.ts';
 
 export type ClientOptions = {
-  /** Without a closing slash. */
+  /** The URL of the server without a final slash. */
   readonly server: string;
   readonly token?: string | undefined;
-  /** Where the token came from, for the message when it is refused. */
+  /** The origin of the token, for the message if it is refused. */
   readonly tokenFrom?: string | undefined;
-  /** The command that the calls are for; those before it (a login that is renewed) are told without. */
+  /**
+   * Announces the command with its first call. Calls before the command, such as the renewal of a login, do not
+   * announce it.
+   */
   readonly announcement?: CommandAnnouncement | undefined;
 };
 

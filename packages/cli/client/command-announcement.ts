@@ -1,4 +1,7 @@
-/** The command that runs, as the first request of it tells the control plane for the audit log. Secrets are masked here. */
+/**
+ * Announces the current command to the control plane with its first request, for the audit log. Secrets are masked
+ * here.
+ */
 import { hostname } from 'node:os';
 import type { Command } from 'commander';
 import { COMMAND_HEADER, encodeCommand } from '@svc/spec/announced-command.ts';
@@ -9,11 +12,14 @@ import { userName } from '../user-name.ts';
 
 export type CommandAnnouncement = {
   begin(command: Command): void;
-  /** Headers of the next request: the command is in those of the first one alone. */
+  /** Returns headers for the next request. Only the first request gets the announcement. */
   take(): Record<string, string>;
 };
 
-/** Airflow's functions of commands that have other names here. Others are called as they are: `variables_set`. */
+/**
+ * Names of Airflow's functions for commands that have another name here. Other commands use their own name:
+ * `variables_set`.
+ */
 const AIRFLOW_FUNCTIONS: Readonly<Record<string, string>> = {
   backfill_create: 'create_backfill',
   dags_delete: 'dag_delete',
@@ -27,7 +33,7 @@ const AIRFLOW_FUNCTIONS: Readonly<Record<string, string>> = {
   runs_trigger: 'dag_trigger',
 };
 
-/** Beside those whose names say that they are secret: what may hold a password in the middle of it. */
+/** Options that may contain a password although their names do not say so. */
 const MASKED_OPTIONS = new Set(['conf', 'extra', 'param', 'uri']);
 
 export function createCommandAnnouncement(): CommandAnnouncement {
@@ -68,7 +74,7 @@ function positionals({ args, registeredArguments }: Command): string[] {
   return args.map((text, index) => (index === valueAt ? masked(text) : maskCredentials(text)));
 }
 
-/** As they were read and not as they were written, so that no way of writing an option shows its value. */
+/** Returns options as they were parsed, so that no spelling of an option reveals its value. */
 function options(command: Command): string[] {
   return command.options.flatMap((option) => {
     const name = option.attributeName();
@@ -84,10 +90,10 @@ function options(command: Command): string[] {
   });
 }
 
-/** `-` stands for standard input. */
+/** `-` means standard input. */
 const masked = (text: string): string => (text === '-' ? text : MASK);
 
-/** Of a command for one DAG. */
+/** Returns the DAG id of a command for one DAG. */
 function dagIdOf({ args, registeredArguments }: Command): string | undefined {
   const [argument] = registeredArguments;
   const isOne = argument?.name() === 'dag-id' || (argument?.name() === 'dag-ids' && args.length === 1);

@@ -1,4 +1,6 @@
-/** From options, environment and stored logins to a client: which server, and as whom. */
+/**
+ * Creates a client from options, environment and stored logins: it decides which server to call and with which login.
+ */
 import { isLoopbackHost } from '@svc/server/config/address.ts';
 import { usageError } from '../cli-error.ts';
 import { warn } from '../context.ts';
@@ -24,7 +26,7 @@ export const withClientOptions = (command: SvcCommand): SvcCommand =>
     .option('--token <token>', 'bearer token; better given as SVC_TOKEN (default: the stored login)')
     .option('--json', 'print JSON');
 
-/** Tried in this order when nothing names a server: lite first, then a control plane with default settings. */
+/** Tried in this order if no server is named: lite first, then a control plane with default settings. */
 const USUAL_PLACES = ['http://127.0.0.1:8088', 'http://127.0.0.1:8080'] as const;
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -59,7 +61,7 @@ function parseServer(text: string, from: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** Before a secret goes out. */
+/** Call this before a secret is sent. */
 export function warnIfReadable(context: CliContext, server: string): void {
   const { protocol, hostname } = new URL(server);
   if (protocol === 'http:' && !isLoopbackHost(hostname)) {
@@ -80,7 +82,7 @@ export async function connect(context: CliContext, options: ClientCommandOptions
   return createClient({ server, token: stored && (await fresh(context, server, stored.token)), announcement });
 }
 
-/** A login in use stays alive: shortly before it expires its token is exchanged for a new one. */
+/** Keeps a login alive: shortly before a token expires, it is exchanged for a new one. */
 async function fresh(context: CliContext, server: string, token: string): Promise<string> {
   const claims = readClaims(token);
   if (claims === undefined || !isDueForRenewal(claims, Date.now() / 1_000)) return token;
@@ -89,6 +91,6 @@ async function fresh(context: CliContext, server: string, token: string): Promis
     openCredentials(context.env).renew(server, { token: renewed.access_token });
     return renewed.access_token;
   } catch {
-    return token; // good for a while yet; the call it is for will say what is wrong
+    return token; // the token is still valid; the next call will report the problem
   }
 }

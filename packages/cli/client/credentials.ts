@@ -1,5 +1,5 @@
 /**
- * Stored logins, one per server. A token is only ever sent to the server it came from: `--server` with another address
+ * Stored logins, one per server. A token is only sent to the server that issued it, so `--server` with another address
  * finds none.
  */
 import { randomUUID } from 'node:crypto';
@@ -18,11 +18,11 @@ export type Credentials = {
   /** The server of the latest login. */
   current(): string | undefined;
   find(server: string): StoredLogin | undefined;
-  /** A login makes its server the one later commands talk to. */
+  /** Stores a login. Later commands call its server by default. */
   save(server: string, login: StoredLogin): void;
-  /** A renewed token; which server is the current one stays as it is. */
+  /** Stores a renewed token. The default server stays the same. */
   renew(server: string, login: StoredLogin): void;
-  /** False when there was nothing to forget. */
+  /** Returns false if no login was stored. */
   forget(server: string): boolean;
 };
 
@@ -74,7 +74,10 @@ function read(file: string): Content {
   }
 }
 
-/** Renamed into place, so that two commands at once leave one of two whole files; never readable by others. */
+/**
+ * Writes a new file and renames it, so that two concurrent commands leave a complete file. Other users can never read
+ * it.
+ */
 function write(file: string, content: Content): void {
   const draft = `${file}.${randomUUID()}`;
   try {

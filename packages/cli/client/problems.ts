@@ -1,15 +1,15 @@
-/** What a server's refusal means to the person at the terminal: one line, and the next step. */
+/** Explains a failed call to the person at the terminal: one line, and the next step. */
 import type { Failure, Refusal, UnexpectedAnswer } from '@svc/client/failure.ts';
 import { CliError, EXIT, messageOf, systemCode } from '../cli-error.ts';
 import type { ExitCode } from '../cli-error.ts';
 
-/** Whatever went wrong with a call. */
+/** Converts any failed call to a CliError. */
 export function cliErrorOf(input: {
   server: string;
   failure: Failure;
   /** `SVC_TOKEN`, `--token`, or undefined for a stored login or none. */
   tokenFrom: string | undefined;
-  /** The token is that of a service account. */
+  /** True if the token belongs to a service account. */
   isOfService?: boolean;
 }): CliError {
   const { server, failure, tokenFrom, isOfService } = input;
@@ -60,7 +60,7 @@ function refused(input: {
   }
 }
 
-/** The server speaks to programs ("send a token"); this is the same for people. */
+/** Rewords messages of the server, which address programs ("send a token"), for people. */
 function notLoggedIn(server: string, refusal: Refusal): string {
   switch (refusal.code) {
     case 'not_authenticated':
@@ -90,7 +90,7 @@ function notOurs(server: string, { status, location, reason }: UnexpectedAnswer)
   });
 }
 
-/** No answer at all. */
+/** The error for a call without an answer. */
 export function unreachable(server: string, error: unknown): CliError {
   const code = systemCode(error) ?? (error instanceof Error ? error.name : '');
   const reason =

@@ -1,10 +1,13 @@
-/** What a token says about itself. Nothing here is verified: only the server can, and it does at every request. */
+/**
+ * Reads the claims of a token without verifying them. Only the server can verify a token, and it does so at every
+ * request.
+ */
 export type TokenClaims = {
   readonly email: string | undefined;
   readonly tenant: string | undefined;
   readonly roles: readonly string[];
   readonly issuedAt: number | undefined;
-  /** Seconds since the epoch. */
+  /** In seconds since the epoch. */
   readonly expiresAt: number | undefined;
 };
 
@@ -24,7 +27,7 @@ export function readClaims(token: string): TokenClaims | undefined {
   }
 }
 
-/** True in the last quarter of a token's life: late enough to be rare, early enough not to be too late. */
+/** True in the last quarter of a token's lifetime: late enough to be rare, early enough to be safe. */
 export function isDueForRenewal({ issuedAt, expiresAt }: TokenClaims, nowSeconds: number): boolean {
   if (issuedAt === undefined || expiresAt === undefined || expiresAt <= nowSeconds) return false;
   return expiresAt - nowSeconds < (expiresAt - issuedAt) / 4;

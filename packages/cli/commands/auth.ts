@@ -22,7 +22,7 @@ type LoginOptions = ServerOption &
     json?: true;
     sso?: true;
     device?: true;
-    /** False by --no-browser. */
+    /** False with --no-browser. */
     browser: boolean;
   };
 
@@ -83,7 +83,7 @@ async function tokenOfLogin(context: CliContext, options: LoginOptions): Promise
   try {
     return await createClient({ server, token: stored.token }).post('/api/v2/auth/token/renew');
   } catch (error) {
-    if (canAsk(context)) return undefined; // it is over, and a person can say who they are
+    if (canAsk(context)) return undefined; // the login has expired, and the user can log in again
     throw error;
   }
 }
@@ -144,7 +144,7 @@ async function logout(context: CliContext, options: ServerOption): Promise<void>
     context.stdout.write(`There is no stored login for ${server}.\n`);
     return;
   }
-  // Forgotten here whatever the server says; who logs out must not stay logged in because of a network.
+  // The login is removed here whatever the server answers. A network problem must not keep a user logged in.
   credentials.forget(server);
   try {
     await endSession(server, stored.token);
@@ -154,7 +154,7 @@ async function logout(context: CliContext, options: ServerOption): Promise<void>
   context.stdout.write(`Logged out of ${server}.\n`);
 }
 
-/** The logout of the web UI: ends the session behind the token and answers with a redirect to the login page. */
+/** The logout of the web UI: it ends the session of the token and redirects to the login page. */
 async function endSession(server: string, token: string): Promise<void> {
   const response = await fetch(`${server}/api/v2/auth/logout`, {
     headers: { authorization: `Bearer ${token}` },
@@ -166,10 +166,10 @@ async function endSession(server: string, token: string): Promise<void> {
 
 async function whoami(context: CliContext, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
-  // Any call that needs a user: the token's own words mean nothing until the server has accepted it.
+  // Any call that needs a user will do. The claims mean nothing until the server has accepted the token.
   const { version } = await client.get('/api/v2/version');
   const claims = client.token === undefined ? undefined : readClaims(client.token);
-  // A token of a service account says nothing about itself.
+  // The token of a service account contains no claims.
   const me = client.token !== undefined && claims === undefined ? await client.get('/ui/auth/me') : undefined;
   const expires = claims?.expiresAt === undefined ? null : new Date(claims.expiresAt * 1_000).toISOString();
   const facts = {

@@ -1,4 +1,4 @@
-/** What the commands about backfills share: how one is shown, and its runs. */
+/** Helpers of the backfill commands: how a backfill is shown, and its runs. */
 import type { Backfill, DagRun } from '@svc/client/wire-types.ts';
 import { InvalidArgumentError } from 'commander';
 import type { Client } from '../client/client.ts';
@@ -14,7 +14,10 @@ export function parseBackfillId(text: string): number {
   return id;
 }
 
-/** Oldest first. A run does not name its backfill, but each date has one run, and no two backfills of a DAG run at once. */
+/**
+ * Returns the runs of a backfill, oldest first. A run does not name its backfill. However, each date has one run, and a
+ * DAG never has two active backfills.
+ */
 export async function runsOfBackfill(client: Client, backfill: Backfill): Promise<DagRun[]> {
   const runs = await client.list('/api/v2/dags/{dag_id}/dagRuns', 'dag_runs', {
     path: { dag_id: backfill.dag_id },
@@ -25,6 +28,6 @@ export async function runsOfBackfill(client: Client, backfill: Backfill): Promis
       order_by: ['logical_date'],
     },
   });
-  // Runs that begin meanwhile push others to the next page, where they come again.
+  // New runs may move others to the next page, so some may occur twice.
   return [...new Map(runs.map((run) => [run.dag_run_id, run])).values()];
 }

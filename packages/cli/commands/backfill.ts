@@ -1,4 +1,4 @@
-/** `svc backfill`: runs for dates that have passed. */
+/** `svc backfill`: runs for past dates. */
 import type { Backfill, DagRun } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -86,7 +86,7 @@ async function listBackfills(client: Client, dagId: string | undefined, options:
   const backfills = await client.list('/api/v2/backfills', 'backfills', {
     query: { order_by: ['-id'], dag_id: dagId, active: options.active },
   });
-  // One that is made meanwhile pushes another to the next page, where it comes again.
+  // A new backfill may move another one to the next page, where it occurs again.
   return [...new Map(backfills.map((backfill) => [backfill.id, backfill])).values()];
 }
 

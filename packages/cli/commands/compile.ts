@@ -107,7 +107,7 @@ const sizeText = (bytes: number): string =>
 
 type Image = { name: string; image: string; digest: string | null };
 
-/** One after the other: builds share the machine's container tool, and its output is shown as it comes. */
+/** Builds images sequentially, because builds share the machine's container tool and its output is shown live. */
 async function buildImages(context: CliContext, units: readonly CompiledUnit[], options: Options): Promise<Image[]> {
   const [{ buildProject, isProject }, { nextVersionOf }] = await Promise.all([
     import('../projects/build-project.ts'),
@@ -117,7 +117,7 @@ async function buildImages(context: CliContext, units: readonly CompiledUnit[], 
   const built = new Set<string>();
   for (const unit of units.filter(isProject)) {
     const home = unit.unit.repository?.root;
-    if (home !== undefined && built.has(home)) continue; // one image for all of it
+    if (home !== undefined && built.has(home)) continue; // one image serves the whole repository
     if (home !== undefined) built.add(home);
     const { image, digest, warnings } = await buildProject(context, unit, {
       push: options.push === true,

@@ -32,7 +32,7 @@ async function showConfig(context: CliContext, options: Options): Promise<void> 
   const loaded = loadServerConfig(context, options);
   const [boot, files] = [checkBoot(loaded.config), checkTlsFiles(loaded.config)];
   const errors = [...boot.errors, ...files.errors, ...checkLogFolder(loaded.config)];
-  // Only a check asks others: showing what is in force must work without them.
+  // Only a check calls other services. Showing the configuration must work without them.
   const isAsking = options.check === true && errors.length === 0;
   const sink = isAsking ? await checkLogSink(loaded.config) : { errors: [], warnings: [] };
   const asked = isAsking ? await askProvider(context, loaded.config) : [];
@@ -53,7 +53,10 @@ async function showConfig(context: CliContext, options: Options): Promise<void> 
   context.stderr.write(`hint: the control plane would not start with this:\n${list}\n`);
 }
 
-/** The control plane starts without its database, and waits for it. What is between the two may be something it cannot work with. */
+/**
+ * Checks the database. The control plane starts without it and waits. However, a proxy in between may be one that it
+ * cannot work with.
+ */
 async function askDatabase(config: Config): Promise<{ errors: BootProblem[]; warnings: string[] }> {
   const { DatabasePathError, checkDatabasePath } = await import('@svc/server/db/database-path.ts');
   try {
@@ -67,7 +70,10 @@ async function askDatabase(config: Config): Promise<{ errors: BootProblem[]; war
   }
 }
 
-/** The control plane starts without its identity provider. Whether it answers is good to know before. */
+/**
+ * Checks the identity provider. The control plane starts without it, but the operator should know beforehand whether it
+ * answers.
+ */
 async function askProvider(context: CliContext, { auth }: Config): Promise<string[]> {
   if (auth.provider !== 'oidc') return [];
   const { createProvider } = await import('@svc/server/auth/oidc/provider.ts');
@@ -86,7 +92,7 @@ async function askProvider(context: CliContext, { auth }: Config): Promise<strin
   }
 }
 
-/** `fetch failed` says nothing; what it was caused by does. */
+/** Returns the innermost cause, because `fetch failed` explains nothing. */
 function deepestReason(error: unknown): string {
   return error instanceof Error && error.cause instanceof Error ? deepestReason(error.cause) : messageOf(error);
 }

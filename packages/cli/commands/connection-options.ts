@@ -1,4 +1,4 @@
-/** From the options of `svc connections set` to the body of a write. */
+/** Converts the options of `svc connections set` to the body of a write. */
 import type { ConnectionBody } from '@svc/client/wire-types.ts';
 import { readJson } from '@svc/server/vault/json-text.ts';
 import { secretsIn } from '@svc/server/vault/mask.ts';
@@ -45,7 +45,7 @@ export async function bodyFromOptions(input: {
   return { ...fields, connection_id: id, conn_type: fields.conn_type ?? (await storedType(client, id)) };
 }
 
-/** Standard input can be read once. */
+/** Standard input can be read only once. */
 function refuseTwoReaders({ passwordStdin, password, extra, uri }: ConnectionFieldOptions): void {
   const readers = [passwordStdin === true || password === '-', extra === '-', uri === '-'].filter(Boolean);
   if (readers.length > 1) throw usageError('only one of password, --extra and --uri can come from standard input');

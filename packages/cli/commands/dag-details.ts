@@ -1,4 +1,4 @@
-/** `svc dags show|versions|source|tasks`: one DAG from close up. */
+/** `svc dags show|versions|source|tasks`: details of one DAG. */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { InvalidArgumentError } from 'commander';
 import { connect, withClientOptions } from '../client/connect.ts';
@@ -92,7 +92,7 @@ async function versions(context: CliContext, id: string, options: ClientCommandO
   });
 }
 
-/** As git shortens them; whether there were changes on top stays visible. */
+/** Shortens a commit as git does. A suffix for uncommitted changes stays. */
 const shortCommit = (version: string | null): string =>
   (version ?? '').replace(/^([0-9a-f]{12})[0-9a-f]{28}(?=$|-)/, '$1');
 
@@ -100,7 +100,7 @@ async function source(context: CliContext, id: string, options: VersionOptions):
   const client = await connect(context, options);
   const answer = await client.get('/api/v2/dagSources/{dag_id}', aboutVersion(id, options));
   if (options.json) printJson(context, answer);
-  // As it is, for a file; on a terminal it may not do more than be read.
+  // A file gets the source unchanged. On a terminal, control characters are removed.
   else context.stdout.write(context.stdout.isTTY ? withoutControls(answer.content) : answer.content);
 }
 

@@ -31,7 +31,7 @@ type Options = ClientCommandOptions &
   };
 type Row = { name: string; dag: string; status: string; version: string; image: string };
 
-/** Images are built by one tool on one machine, and a control plane takes short turns: more at once gains nothing. */
+/** One tool on one machine builds images, and registrations are short, so more at once gains nothing. */
 const AT_ONCE = 4;
 
 export function addDeployCommand(program: SvcCommand, context: CliContext): void {
@@ -69,10 +69,10 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   ]);
   const baseRepository = baseRepositoryOf(context.env, options);
   const client = await connect(context, options);
-  // Better refused now than after the images are built.
+  // A refusal should come before the images are built.
   await client.get('/api/v2/version');
   const units = await compilePath(context, path);
-  // A repository is one thing, however many files it has.
+  // A repository counts as one unit, however many files it has.
   const places = new Set(units.map(({ unit }) => unit.repository?.root ?? unit.name));
   if (places.size > 1 && !options.all) {
     throw usageError(
@@ -133,7 +133,10 @@ const someNames = (units: readonly CompiledUnit[]): string => {
   return names.length <= 5 ? names.join(', ') : `${names.slice(0, 5).join(', ')} and ${names.length - 5} more`;
 };
 
-/** Shown on the control plane beside the DAG that is still running in its last good version. */
+/**
+ * Reports failures to the control plane, which shows them next to the DAG. The DAG still runs in its last working
+ * version.
+ */
 async function reportFailures(context: CliContext, client: Client, units: readonly CompiledUnit[]): Promise<void> {
   const { createHttpRegistrar } = await import('../projects/http-registrar.ts');
   const registrar = createHttpRegistrar(client);
@@ -229,7 +232,7 @@ function printOutcome(context: CliContext, units: readonly CompiledUnit[], outco
   });
 }
 
-/** One failure is told as it is; several are told one by one, and then counted. */
+/** A single failure is thrown unchanged. Several failures are printed one by one and then counted. */
 function finish(context: CliContext, units: readonly CompiledUnit[], outcomes: Outcomes, options: Options): void {
   const errors = [...outcomes.entries()].flatMap(([unit, ended]) => (ended.ok ? [] : [{ unit, error: ended.error }]));
   const failed = errors.length + units.filter((unit) => !unit.ok).length;

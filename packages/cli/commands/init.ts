@@ -10,7 +10,7 @@ import type { SvcCommand } from '../svc-command.ts';
 
 type Options = { template: Template; dbt?: true; json?: true };
 
-/** What svc.yaml takes; see packages/spec/ids.ts. */
+/** Characters that svc.yaml refuses in an id; see packages/spec/ids.ts. */
 const NOT_IN_AN_ID = /[^A-Za-z0-9_-]+/g;
 const LONGEST_ID = 200;
 
@@ -72,7 +72,7 @@ function dagIdOf(path: string): string {
   );
 }
 
-/** False when the file exists: it is never overwritten, not even by two at once. */
+/** Returns false if the file exists. It is never overwritten, not even by two concurrent commands. */
 function writeNew(path: string, text: string): boolean {
   try {
     mkdirSync(dirname(path), { recursive: true });

@@ -64,7 +64,7 @@ export function addLiteCommand(program: SvcCommand, context: CliContext): void {
 }
 
 async function run(context: CliContext, workspace: string | undefined, options: Options): Promise<void> {
-  // Loaded on demand, as everything that brings the server with it.
+  // Loaded on demand, like everything that loads the server.
   const { runLite } = await import('../lite/run-lite.ts');
   const path = workspace === undefined ? undefined : resolve(workspace);
   if (path !== undefined && statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true) {

@@ -65,7 +65,7 @@ async function resealAll(config: Config, say: (text: string) => void): Promise<R
   );
 }
 
-/** The old key must not be taken out yet: say so with the exit code as well. */
+/** Fails while values remain, so that the exit code also says that the old key must stay. */
 function refuseLeftovers({ unreadable, contended }: ResealResult): void {
   if (unreadable.length > 0) {
     throw new CliError(

@@ -1,4 +1,7 @@
-/** `svc setup` fetches ahead of time what `svc lite` would fetch at its first start; `svc doctor` looks and explains. */
+/**
+ * `svc setup` fetches in advance what `svc lite` would fetch at its first start. `svc doctor` checks the installation
+ * and explains problems.
+ */
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { UI_BUNDLE } from '@svc/web/bundle.ts';

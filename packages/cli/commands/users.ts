@@ -11,7 +11,7 @@ import { requirePassword, withPasswordOptions } from '../secret-input.ts';
 import type { PasswordOptions } from '../secret-input.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-/** As they were typed: the control plane refuses what is none. */
+/** Roles as typed. The control plane refuses unknown ones. */
 type Roles = NonNullable<UserUpdate['roles']>;
 const ROLES = 'viewer, operator, editor or admin';
 
@@ -106,7 +106,7 @@ async function remove(context: CliContext, name: string, options: ClientCommandO
   else context.stdout.write(`Deleted ${name}.\n`);
 }
 
-/** The API knows users by id, people know them by address. */
+/** Returns the id of a user. The API identifies users by id, people by address. */
 async function idOf(client: Client, name: string): Promise<string> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(name)) return name;
   const email = name.trim().toLowerCase();

@@ -16,7 +16,7 @@ export function addValidateCommand(program: SvcCommand, context: CliContext): vo
 }
 
 async function validate(context: CliContext, path: string, options: { json?: true }): Promise<void> {
-  // Loaded on demand: compiling brings schemas and parsers that no other command needs.
+  // Loaded on demand, because compiling needs schemas and parsers that no other command needs.
   const [{ compilePath }, report] = await Promise.all([
     import('../projects/compile-path.ts'),
     import('../projects/report-units.ts'),

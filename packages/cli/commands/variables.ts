@@ -70,7 +70,7 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
   });
 }
 
-/** The value alone and to the letter, for `$(svc variables get …)`. */
+/** Prints only the value, unchanged, for `$(svc variables get …)`. */
 async function get(context: CliContext, key: string, options: ClientCommandOptions): Promise<void> {
   const client = await connect(context, options);
   const variable = await client.get('/api/v2/variables/{variable_key}', { path: { variable_key: key } });
@@ -122,7 +122,7 @@ async function importFile(context: CliContext, file: string, options: ImportOpti
   const masked = bodies.filter(isMaskedSecret);
   const existing =
     masked.length === 0 ? [] : (await client.list('/api/v2/variables', 'variables')).map((variable) => variable.key);
-  // A mask stands for the stored value; where none is stored, writing one would only look like a secret.
+  // A mask stands for the stored value. If none is stored, writing the mask would only look like a secret.
   const unknown = new Set(masked.map(({ key }) => key).filter((key) => !existing.includes(key)));
   for (const key of unknown)
     warn(context, `${key} is new here and *** in the file: left out, set it with "svc variables set ${key} -"`);

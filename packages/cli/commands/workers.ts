@@ -87,7 +87,10 @@ type Client = Awaited<ReturnType<typeof connect>>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** By id, or by a name that one of those has that are still there; of those that have left, the last. */
+/**
+ * Finds a worker by id, or by the name of a live worker. If no live worker has the name, the last one that had it is
+ * returned.
+ */
 async function findWorker(client: Client, nameOrId: string): Promise<Worker> {
   if (UUID.test(nameOrId)) return client.get('/api/v2/workers/{worker_id}', { path: { worker_id: nameOrId } });
   const named = await client.list('/api/v2/workers', 'workers', { query: { name: nameOrId } });
@@ -160,7 +163,9 @@ async function createToken(context: CliContext, options: TokenOptions): Promise<
   else printToken(context, issued);
 }
 
-/** The token alone on standard output, so that it can be kept; what people want to know beside it, on the other stream. */
+/**
+ * Prints only the token on standard output, so that it can be stored. Information for people goes to standard error.
+ */
 function printToken(context: CliContext, { queues, expires_at: at, token }: IssuedWorkerToken): void {
   const until = at === null ? 'until it is revoked' : `until ${moment(at)} UTC`;
   context.stderr.write(

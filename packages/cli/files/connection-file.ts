@@ -1,4 +1,4 @@
-/** Connections in files: what an entry says, as the body of a write. */
+/** Connections in files: converts an entry to the body of a write. */
 import type { Connection, ConnectionBody } from '@svc/client/wire-types.ts';
 import { readJson, valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode, JsonObject } from '@svc/server/vault/json-text.ts';
@@ -9,10 +9,10 @@ import { shownName } from './structured-file.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
 const TEXT_FIELDS = ['description', 'host', 'login', 'schema', 'password'] as const;
-/** Written by some versions of Airflow's export and by our API; they say nothing that matters here. */
+/** Fields that some versions of Airflow's export and our API write. They have no meaning for an import. */
 const IGNORED = new Set(['conn_id', 'connection_id', 'id', 'team_name', 'is_encrypted', 'is_extra_encrypted']);
 
-/** A field left out keeps its stored value, an empty one is cleared. */
+/** A missing field keeps its stored value, and an empty one clears it. */
 export function connectionOf({ name, value }: FileEntry): ConnectionBody {
   const id = connectionId(name);
   try {
@@ -25,14 +25,14 @@ export function connectionOf({ name, value }: FileEntry): ConnectionBody {
   }
 }
 
-/** The variable `AIRFLOW_CONN_MY_DB` stands for the connection `my_db`. */
+/** The variable `AIRFLOW_CONN_MY_DB` is the connection `my_db`. */
 const connectionId = (name: string): string =>
   name.startsWith('AIRFLOW_CONN_') ? name.slice('AIRFLOW_CONN_'.length).toLowerCase() : name;
 
 function fromText(id: string, text: string): ConnectionBody {
   const node = text.trimStart().startsWith('{') ? readJson(text) : undefined;
   if (typeof node === 'object' && node.kind === 'object') return fromObject(id, node);
-  // Whatever a URI does not mention is not there; only the password, which it cannot show, stays.
+  // Fields that a URI does not contain are empty. Only the password stays, because a URI may omit it.
   return { connection_id: id, ...parseConnectionUri(text) };
 }
 
@@ -46,7 +46,7 @@ function fromObject(id: string, { entries }: JsonObject): ConnectionBody {
   for (const [name, value] of fields) {
     if (name === 'conn_type' || IGNORED.has(name)) continue;
     const field = TEXT_FIELDS.find((candidate) => candidate === name);
-    // An export has a null for every password it did not write: that is no wish to clear it.
+    // An export has null for every password that it did not write. This must not clear the password.
     if (field === 'password' && isNull(value)) continue;
     if (field !== undefined) body[field] = textOf(name, value);
     else if (name === 'port') body.port = portOf(value);
@@ -73,13 +73,13 @@ function portOf(node: JsonNode): number | null {
 
 const extraOf = (node: JsonNode): string => (node.kind === 'scalar' ? textOf('extra', node) : writeJson(node));
 
-/** True when importing this into a place that does not have the connection would lose a secret. */
+/** True if importing this where the connection does not exist would lose a secret. */
 export const holdsMaskedSecret = ({ password, extra }: ConnectionBody): boolean =>
   password === MASK || extra === MASK || extra?.includes(`"${MASK}"`) === true;
 
 export function exportedConnection(connection: Omit<Connection, 'team_name'>, format: FileFormat): ExportedEntry {
   const { connection_id: name, conn_type, description, host, login, schema, port, extra } = connection;
   const fields = { conn_type, description, host, login, schema, port, extra };
-  // A type that cannot be a scheme still fits into an env file, as JSON: Airflow reads both.
+  // A type that cannot be a scheme is written as JSON in an env file. Airflow reads both forms.
   return { name, value: format === 'env' ? (writeConnectionUri(connection) ?? JSON.stringify(fields)) : fields };
 }

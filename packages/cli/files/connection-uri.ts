@@ -3,8 +3,8 @@
  *
  *   conn-type://login:password@host:port/schema?name=value
  *
- * Every part is percent-encoded. The query is the extra, when it is an object of strings; any other extra is carried whole
- * in the one parameter `__extra__`. A host may have a protocol of its own: `http://user@https://example.com:443/`.
+ * Every part is percent-encoded. If the extra is an object of strings, it is the query. Any other extra is the value of
+ * the one parameter `__extra__`. A host may have its own protocol: `http://user@https://example.com:443/`.
  */
 import { readJson, scalarOf, valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import { usageError } from '../cli-error.ts';
@@ -16,7 +16,7 @@ export type UriConnection = {
   readonly schema: string;
   readonly port: number | null;
   readonly extra: string;
-  /** Undefined when the URI has none: what is stored then stays. */
+  /** Undefined if the URI has none. The stored password then stays. */
   readonly password?: string;
 };
 
@@ -44,7 +44,7 @@ export function parseConnectionUri(uri: string): UriConnection {
   };
 }
 
-/** The user is before the last @ that comes before any slash. */
+/** The user ends at the last @ before any slash. */
 function splitUser(body: string): { user: readonly string[]; rest: string } {
   const slash = body.indexOf('/');
   const at = body.lastIndexOf('@', slash === -1 ? body.length : slash);
@@ -54,7 +54,7 @@ function splitUser(body: string): { user: readonly string[]; rest: string } {
   return { user: colon === -1 ? [user] : [user.slice(0, colon), user.slice(colon + 1)], rest: body.slice(at + 1) };
 }
 
-/** A scheme has no underscores, so dashes stand for them. */
+/** A scheme has no underscores, so dashes replace them. */
 function connType(scheme: string): string {
   const name = scheme.toLowerCase();
   return name === 'postgresql' ? 'postgres' : name.replaceAll('-', '_');
@@ -77,11 +77,11 @@ function decoded(text: string): string {
   }
 }
 
-/** The URI itself is never repeated: it usually holds a password. */
+/** The message never contains the URI, which usually contains a password. */
 const notAUri = (reason: string): Error =>
   usageError(`not a connection URI: ${reason}`, 'the form is conn-type://login:password@host:port/schema?name=value');
 
-/** Undefined for a type that has no form as a scheme. */
+/** Returns undefined for a type that cannot be written as a scheme. */
 export function writeConnectionUri(connection: {
   conn_type: string;
   host: string | null;

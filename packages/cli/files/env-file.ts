@@ -1,4 +1,4 @@
-/** `NAME=value` files. Values that one plain line cannot hold are written in double quotes, with JSON's escapes. */
+/** `NAME=value` files. Values that one plain line cannot hold are written in double quotes with JSON's escapes. */
 import { usageError } from '../cli-error.ts';
 
 export function parseEnvFile(text: string): [name: string, value: string][] {
@@ -6,7 +6,7 @@ export function parseEnvFile(text: string): [name: string, value: string][] {
     if (line.trim() === '' || line.trimStart().startsWith('#')) return [];
     const match = /^\s*(?:export\s+)?(?<name>[^\s=]+)\s*=(?<value>.*)$/u.exec(line);
     const { name, value } = match?.groups ?? {};
-    // The line itself is not shown: it may hold a secret.
+    // The message omits the line, which may contain a secret.
     if (name === undefined || value === undefined) throw usageError(`line ${index + 1} is not NAME=value`);
     return [[name, unquoted(value.trim(), index + 1)]];
   });

@@ -1,4 +1,4 @@
-/** Files of names and values, as `airflow connections export` and `airflow variables export` write them. */
+/** Files of names and values in the form of `airflow connections export` and `airflow variables export`. */
 import { writeFileSync, chmodSync } from 'node:fs';
 import { extname } from 'node:path';
 import { parseExact } from '@svc/spec/exact-json.ts';
@@ -14,7 +14,7 @@ import { parseEnvFile, writeEnvFile } from './env-file.ts';
 export const FORMATS = ['json', 'yaml', 'env'] as const;
 export type FileFormat = (typeof FORMATS)[number];
 
-/** JSON and YAML give trees, an env file gives text. Numbers in JSON keep the digits they were written with. */
+/** JSON and YAML contain trees, an env file contains text. Numbers in JSON keep their digits. */
 export type FileEntry = { readonly name: string; readonly value: JsonNode | string };
 
 export function formatOf(path: string | undefined, given: FileFormat | undefined): FileFormat {
@@ -82,11 +82,11 @@ async function parseYaml(text: string): Promise<unknown> {
   });
   if (read.ok) return read.value;
   const [problem] = read.problems;
-  // Its place and what is wrong, and nothing of the text: it may hold secrets.
+  // The message has the place and the problem, but not the text, which may contain secrets.
   throw usageError(`not valid YAML: line ${problem?.line}: ${problem?.message}`, problem?.instead || undefined);
 }
 
-/** YAML has more ways to write a number than JSON; where both have the same, it keeps its digits. */
+/** YAML has more forms of numbers than JSON. A number in a form that both have keeps its digits. */
 const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 function refuseRepeated(entries: FileEntry[]): FileEntry[] {
@@ -106,10 +106,10 @@ export const shownName = (name: string): string =>
 
 export type ExportedEntry = { readonly name: string; readonly value: unknown };
 
-/** For `env` every value must be text already. */
+/** With `env`, every value must already be text. */
 export async function renderEntries(entries: readonly ExportedEntry[], format: FileFormat): Promise<string> {
   if (format === 'env') return writeEnvFile(entries.map(({ name, value }) => [name, String(value)] as const));
-  // A null prototype, so that a name such as __proto__ is a name.
+  // The map has no prototype, so that a name such as __proto__ is an ordinary name.
   const map = Object.create(null) as Record<string, unknown>;
   for (const { name, value } of entries) map[name] = value;
   if (format === 'json') return `${JSON.stringify(map, null, 2)}\n`;
@@ -117,7 +117,7 @@ export async function renderEntries(entries: readonly ExportedEntry[], format: F
   return entries.length === 0 ? '{}\n' : stringify(map);
 }
 
-/** To a file that only its owner can read, or to standard output. */
+/** Writes to a file that only its owner can read, or to standard output. */
 export function writeOutput(context: CliContext, path: string | undefined, text: string): void {
   if (path === undefined || path === '-') {
     context.stdout.write(text);
@@ -125,7 +125,7 @@ export function writeOutput(context: CliContext, path: string | undefined, text:
   }
   try {
     writeFileSync(path, text, { mode: 0o600 });
-    chmodSync(path, 0o600); // the mode above holds for new files only
+    chmodSync(path, 0o600); // the mode above applies only to new files
   } catch (error) {
     throw new CliError(`the file cannot be written: ${messageOf(error)}`);
   }

@@ -1,4 +1,4 @@
-/** Variables in files: a value by its key, or `{"value": …, "description": …}`. */
+/** Variables in files: a key with a value, or with `{"value": …, "description": …}`. */
 import type { Variable } from '@svc/client/wire-types.ts';
 import { valueOf, writeJson } from '@svc/server/vault/json-text.ts';
 import type { JsonNode } from '@svc/server/vault/json-text.ts';
@@ -6,7 +6,7 @@ import { MASK } from '@svc/server/vault/mask.ts';
 import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import type { ExportedEntry, FileEntry, FileFormat } from './structured-file.ts';
 
-/** What a file says of a variable, as the API takes it: a description left out keeps what is stored. */
+/** A variable from a file in the form of the API. A missing description keeps the stored one. */
 export type VariableEntry = Pick<Variable, 'key' | 'value'> & { description?: string };
 
 export function variableOf({ name, value }: FileEntry): VariableEntry {
@@ -15,7 +15,8 @@ export function variableOf({ name, value }: FileEntry): VariableEntry {
     const fields = new Map(value.entries);
     const inner = fields.get('value');
     const description = fields.get('description');
-    // An object of just these two is a variable with a description, as Airflow writes it; any other is the value itself.
+    // An object with exactly these two fields is a variable with a description, as Airflow writes it. Any other object
+    // is the value itself.
     if (inner !== undefined && fields.size === (description === undefined ? 1 : 2)) {
       return {
         key: name,
@@ -27,18 +28,18 @@ export function variableOf({ name, value }: FileEntry): VariableEntry {
   return { key: name, value: textOf(value) };
 }
 
-/** The environment variable `AIRFLOW_VAR_MY_KEY` stands for the variable `my_key`. */
+/** The environment variable `AIRFLOW_VAR_MY_KEY` is the variable `my_key`. */
 const variableKey = (name: string): string =>
   name.startsWith('AIRFLOW_VAR_') ? name.slice('AIRFLOW_VAR_'.length).toLowerCase() : name;
 
-/** Strings as they are, everything else as JSON, null as nothing. */
+/** Returns strings unchanged, null as an empty text, and any other value as JSON. */
 function textOf(node: JsonNode): string {
   if (node.kind !== 'scalar') return writeJson(node);
   const value = valueOf(node);
   return typeof value === 'string' ? value : value === null ? '' : node.text;
 }
 
-/** True when importing this into a place that does not have the variable would lose a secret. */
+/** True if importing this where the variable does not exist would lose a secret. */
 export const isMaskedSecret = ({ key, value }: Pick<Variable, 'key' | 'value'>): boolean =>
   (value === MASK && isSensitiveName(key)) || value.includes(`"${MASK}"`);
 

@@ -44,7 +44,7 @@ async function grantAdmin(context: CliContext, user: string, options: Options): 
   const outcome = await onHostDatabase(context, options, async (db) => {
     if (options.tenant === DEFAULT_TENANT) await ensureTenant(db.shared, DEFAULT_TENANT);
     const input = { tenant: options.tenant, user, actor: hostActor('users grant-admin') };
-    // A password that nobody gave is for a new user only: one who is there keeps theirs.
+    // A generated password is only for a new user. An existing user keeps the old password.
     const granted = await grantAdministrator(db.shared, {
       ...input,
       password: given,

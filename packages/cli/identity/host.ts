@@ -1,4 +1,7 @@
-/** What commands on the host of the control plane share: who they are in the audit log, and passwords that nobody overhears. */
+/**
+ * Helpers of commands on the host of the control plane: their name in the audit log, and passwords from stdin or a
+ * file.
+ */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Database } from '@svc/server/db/database.ts';
@@ -18,7 +21,7 @@ export type HostOptions = ConfigOptions & { json?: true };
 export const withHostOptions = (command: SvcCommand): SvcCommand =>
   withConfigOptions(command).option('--json', 'print JSON');
 
-/** Brings the schema up to date first: the first of these commands may come before the first start. */
+/** Updates the schema first, because one of these commands may run before the first start. */
 export async function onHostDatabase<T>(
   context: CliContext,
   options: HostOptions,
@@ -44,7 +47,7 @@ export const withSecretPasswordOptions = (command: SvcCommand, whose: string): S
     .option('--password-stdin', `read ${whose} from standard input`)
     .option('--password-file <file>', `read ${whose} from a file`);
 
-/** Undefined when none is given. A password of the wrong length is refused before anything is done. */
+/** Returns undefined if no password is given. A password of the wrong length is refused before anything changes. */
 export async function readSecretPassword(
   context: CliContext,
   options: SecretPasswordOptions,
@@ -68,5 +71,5 @@ function readPasswordFile(file: string): string {
   }
 }
 
-/** For a person to type once and then change. */
+/** A password that a person types once and then changes. */
 export const generatePassword = (): string => randomBytes(15).toString('base64url');

@@ -72,7 +72,9 @@ function expiryOf({ expiresIn }: ExpiryOption): { expires_in?: number } {
   return { expires_in: Math.round(milliseconds / 1_000) };
 }
 
-/** The token alone on standard output, so that it can be kept; what people want to know beside it, on the other stream. */
+/**
+ * Prints only the token on standard output, so that it can be stored. Information for people goes to standard error.
+ */
 function printToken(context: CliContext, options: ClientCommandOptions, account: IssuedServiceAccount): void {
   if (options.json) {
     printJson(context, account);

@@ -1,4 +1,7 @@
-/** Tenants, from the database on the host, or through the API for a platform administrator: one face, so one command. */
+/**
+ * Tenants from the database on the host, or through the API for a platform administrator. Both have one interface, so
+ * that one command serves both.
+ */
 import type { Tenant } from '@svc/client/wire-types.ts';
 import type { SharedDb } from '@svc/server/db/database.ts';
 import type { ListedTenant } from '@svc/server/db/identity/tenants.ts';
@@ -32,7 +35,7 @@ const EVERY_ONE = { limit: Number.MAX_SAFE_INTEGER, offset: 0 };
 export async function tenantsInDatabase(db: SharedDb): Promise<TenantDirectory> {
   const auth = await import('@svc/server/auth/tenants.ts');
   const rows = await import('@svc/server/db/identity/tenants.ts');
-  await auth.ensureTenant(db, rows.DEFAULT_TENANT); // this may be the first that ever happens here
+  await auth.ensureTenant(db, rows.DEFAULT_TENANT); // this may be the first command of an installation
 
   async function show(name: string): Promise<Tenant> {
     const tenant = await rows.findListedTenant(db, name);

@@ -1,4 +1,4 @@
-/** `airflow_settings.yaml` of Astronomer's projects. Its entries begin with an empty one, as a form to fill in. */
+/** `airflow_settings.yaml` of Astronomer's projects. Its lists start with an empty entry, as a form to fill in. */
 import type { ConnectionBody } from '@svc/client/wire-types.ts';
 import { connectionOf } from '../files/connection-file.ts';
 import { shownName } from '../files/structured-file.ts';
@@ -68,7 +68,7 @@ function pool(fields: Fields, file: string): PoolEntry {
 const fieldsOf = (value: unknown): Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
 
-/** Those that have a name. */
+/** Returns entries that have a name. */
 const listOf = (value: unknown, key: string): Fields[] =>
   (Array.isArray(value) ? value.map(fieldsOf) : []).filter((fields) => textOf(fields[key]) !== '');
 

@@ -1,4 +1,4 @@
-/** What can be imported: connections, variables and pools, each with the file it was found in. */
+/** What can be imported: connections, variables and pools, each with its file. */
 import type { ConnectionBody } from '@svc/client/wire-types.ts';
 import type { VariableEntry } from '../files/variable-file.ts';
 
@@ -13,7 +13,7 @@ export type Found = { readonly file: string } & (
   | { readonly kind: 'pools'; readonly name: string; readonly body: PoolEntry }
 );
 
-/** Of one name in several files the later counts. */
+/** If several files contain the same name, the last one counts. */
 export const lastOfEach = (found: readonly Found[]): Found[] => [
   ...new Map(found.map((entity) => [`${entity.kind} ${entity.name}`, entity])).values(),
 ];

@@ -1,4 +1,7 @@
-/** `svc import`: connections, variables and pools that a repository holds, or that Airflow has exported, into a control plane. */
+/**
+ * `svc import`: imports connections, variables and pools from a repository or from Airflow's exports into a control
+ * plane.
+ */
 import { Option } from 'commander';
 import { EXIT, CliError } from '../cli-error.ts';
 import { bulkCreate } from '../client/bulk.ts';
@@ -89,7 +92,7 @@ function decide(entity: Found, there: ReadonlySet<string>, options: Options): Pi
   const isMasked =
     (entity.kind === 'connections' && holdsMaskedSecret(entity.body)) ||
     (entity.kind === 'variables' && isMaskedSecret(entity.body));
-  // A mask stands for a stored value; where none is stored, writing one would only look like a secret.
+  // A mask stands for a stored value. If none is stored, writing the mask would only look like a secret.
   return isMasked
     ? { status: 'left', why: 'its secret is *** in the file; set it by hand' }
     : { status: 'created', why: '' };

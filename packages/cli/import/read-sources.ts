@@ -1,7 +1,7 @@
 /**
- * Where connections, variables and pools are found:
+ * Sources of connections, variables and pools:
  *
- *   a folder     airflow_settings.yaml, .env (AIRFLOW_CONN_ and AIRFLOW_VAR_), and connections.*, variables.*, pools.* in it
+ *   a folder     its airflow_settings.yaml, .env (AIRFLOW_CONN_, AIRFLOW_VAR_), connections.*, variables.*, pools.*
  *   a file       one of these, by its name or by --as
  */
 import { readdirSync, statSync } from 'node:fs';
@@ -26,7 +26,7 @@ export async function readSources(context: CliContext, path: string, kind: Kind 
   if (!info.isDirectory()) return readSource(context, path, kind);
   const names = readdirSync(path).filter((name) => SETTINGS.test(name) || EXPORT.test(name) || name === '.env');
   const found: Found[] = [];
-  // The environment comes last, and so counts: as it does for Airflow.
+  // The environment comes last, so it takes precedence, as in Airflow.
   for (const name of names.sort((a, b) => Number(a === '.env') - Number(b === '.env') || (a < b ? -1 : 1)))
     found.push(...(await readSource(context, join(path, name), undefined)));
   return found;
@@ -66,7 +66,9 @@ function entityOf(kind: Kind, entry: FileEntry, file: string): Found {
   }
 }
 
-/** As `airflow pools export` writes it: `{"my_pool": {"slots": 3, "description": "", "include_deferred": false}}`. */
+/**
+ * Reads the form of `airflow pools export`: `{"my_pool": {"slots": 3, "description": "", "include_deferred": false}}`.
+ */
 function poolOf({ name, value }: FileEntry, file: string): PoolEntry {
   const fields = new Map(typeof value !== 'string' && value.kind === 'object' ? value.entries : []);
   const scalar = (key: string): unknown => {

@@ -1,14 +1,14 @@
-/** The processes this one has started, for a stop that cannot wait until each of them is asked by whoever started it. */
+/** Finds the child processes of this process, for a stop that cannot wait for an orderly one. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
-/** SIGTERM to every child: an agent passes it on to its tasks, and ends them when they do not listen. */
+/** Sends SIGTERM to every child. An agent passes it on to its tasks, and kills them if they ignore it. */
 export function endChildren(): void {
   for (const pid of childrenOf(process.pid)) {
     try {
       process.kill(pid, 'SIGTERM');
     } catch {
-      // gone meanwhile
+      // the child has already ended
     }
   }
 }
@@ -17,11 +17,11 @@ function childrenOf(parent: number): number[] {
   try {
     return fromProc(parent);
   } catch {
-    return fromPs(parent); // no /proc: macOS
+    return fromPs(parent); // macOS has no /proc
   }
 }
 
-/** Not `ps`, which small container images do not have. */
+/** Reads /proc instead of calling `ps`, which small container images lack. */
 function fromProc(parent: number): number[] {
   const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
   return pids.filter((pid) => parentOf(pid) === parent).map(Number);
@@ -31,7 +31,7 @@ function parentOf(pid: string): number | undefined {
   try {
     return Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
   } catch {
-    return undefined; // gone meanwhile
+    return undefined; // the process has already ended
   }
 }
 

@@ -1,26 +1,26 @@
 /**
- * Gives back the memory that a start, or a busy hour, has left behind. V8 collects what is garbage when memory is asked for, so
- * a process that does nothing keeps all it ever needed: an idle lite 158 MiB instead of 140. On a laptop that is somebody's.
+ * Returns memory that a start or a busy period has left. V8 collects garbage only when memory is requested, so an idle
+ * process would keep all memory that it ever used. A laptop needs that memory for other programs.
  *
- * A collection takes some tens of milliseconds, and so it waits for a moment in which nobody does anything.
+ * A collection takes some tens of milliseconds, so it waits for an idle moment.
  */
 import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
 export type Machine = {
-  /** Seconds of processor time so far. */
+  /** Processor time used so far, in seconds. */
   cpuSeconds(): number;
   heapBytes(): number;
   collect(): void;
 };
 
 const LOOK_MS = 10_000;
-/** An idle lite uses 0.3 %, one whose web UI is open some more. */
+/** An idle lite uses less than this share of a processor, even with an open web UI. */
 const IDLE_SHARE = 0.02;
-/** Not worth a pause below this. */
+/** A smaller gain is not worth a pause. */
 const GROWN_BYTES = 8 * 2 ** 20;
 
-/** Answers with how to stop it. */
+/** Returns a function that stops the timer. */
 export function collectWhenIdle(machine: Machine = thisProcess()): () => void {
   let usedBefore = machine.cpuSeconds();
   let heapAfterLast = 0;
@@ -31,7 +31,7 @@ export function collectWhenIdle(machine: Machine = thisProcess()): () => void {
     if (!isIdle || machine.heapBytes() - heapAfterLast < GROWN_BYTES) return;
     machine.collect();
     heapAfterLast = machine.heapBytes();
-    usedBefore = machine.cpuSeconds(); // its own work is nobody's
+    usedBefore = machine.cpuSeconds(); // excludes the processor time of the collection itself
   }, LOOK_MS);
   timer.unref();
   return () => clearInterval(timer);

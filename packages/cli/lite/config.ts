@@ -1,4 +1,4 @@
-/** The user's configuration with lite's own values below it. */
+/** The user's configuration, with lite's own values as defaults. */
 import type { Config, ConfigKey, EffectiveValue } from '@svc/server/config/load.ts';
 import { keyOfFlag } from '@svc/server/config/read-flags.ts';
 import { usageError } from '../cli-error.ts';
@@ -9,11 +9,11 @@ import { LITE_HOST } from './defaults.ts';
 import type { LiteDefaults } from './defaults.ts';
 
 export type LiteConfig = {
-  /** The value in force without lite's layer, and where the user set it. */
+  /** Returns the current value without lite's defaults, and where the user set it. */
   chosen(key: ConfigKey): EffectiveValue | undefined;
-  /** About what the user set. */
+  /** Warnings about the user's settings. */
   readonly warnings: readonly string[];
-  /** The user's values, `defaults` where there are none, and built-in defaults below both. */
+  /** Returns the user's values, with `defaults` for missing ones and built-in defaults below both. */
   withDefaults(defaults: LiteDefaults): Config;
 };
 
@@ -29,8 +29,8 @@ export function loadLiteConfig(
   return {
     chosen: (key) => chosen.get(key),
     warnings: user.warnings,
-    // Loaded a second time with lite's values as flags, but only those for keys nobody has set: that makes them the
-    // weakest layer. What this load warns about (secrets among flags) is not the user's doing.
+    // The configuration is loaded again with lite's values as flags, but only for keys that the user has not set, so
+    // they act as the weakest layer. Warnings of this load (secrets among flags) are not caused by the user.
     withDefaults(defaults) {
       const missing = Object.entries(defaults).filter(([key]) => !chosen.has(key as ConfigKey));
       return loadServerConfig(context, options, { ...portFlag, ...Object.fromEntries(missing) }).config;
@@ -38,7 +38,7 @@ export function loadLiteConfig(
   };
 }
 
-/** `--port` says the same as `--server.http-addr`, only shorter, so it is as strong. */
+/** `--port` is short for `--server.http-addr`, so it has the same precedence. */
 function portAsFlag(context: Pick<CliContext, 'configFlags'>, port: number | undefined): Record<string, string> {
   if (port === undefined) return {};
   if (Object.keys(context.configFlags).some((flag) => keyOfFlag(flag) === 'server.http_addr')) {

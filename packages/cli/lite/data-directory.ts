@@ -1,5 +1,5 @@
 /**
- * Where lite keeps everything it has: the cluster, generated secrets, logs. Removing this directory removes the
+ * The directory of a lite installation: the cluster, generated secrets, logs. Removing the directory removes the
  * installation.
  */
 import { randomUUID } from 'node:crypto';
@@ -12,14 +12,14 @@ export type DataDirectory = {
   readonly path: string;
   readonly postgres: string;
   readonly secrets: string;
-  /** Of tasks. */
+  /** Logs of tasks. */
   readonly logs: string;
-  /** Files that runs stage. */
+  /** Staging directories of runs. */
   readonly staging: string;
   readonly serverLog: string;
   readonly postgresLog: string;
   readonly lock: string;
-  /** Where agents found the control plane last. */
+  /** The file with the port at which agents last found the control plane. */
   readonly agentPort: string;
 };
 
@@ -37,7 +37,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
   };
 }
 
-/** Root's own home cannot be entered by the user Postgres runs as, so root gets a system directory. */
+/** The user of Postgres cannot enter root's home, so root gets a system directory. */
 export function defaultDataDirectory(input: { env: Environment; home: string; isRoot: boolean }): string {
   const { env, home, isRoot } = input;
   if (env['SVC_HOME']) return resolve(env['SVC_HOME'], 'lite');
@@ -49,7 +49,7 @@ export async function prepareDataDirectory(path: string, isRoot: boolean): Promi
   await refuseForeign(directory);
   if (isRoot) await refuseUnreachable(path);
   try {
-    // Others may pass through only where Postgres, as another user, has to.
+    // Other users may enter only where Postgres runs as another user.
     const mode = isRoot ? 0o711 : 0o700;
     await mkdir(path, { recursive: true, mode });
     const probe = join(path, `.probe-${randomUUID()}`);
@@ -64,7 +64,7 @@ export async function prepareDataDirectory(path: string, isRoot: boolean): Promi
   return directory;
 }
 
-/** A directory that cannot be written to, said so that a person knows what to change. */
+/** Explains to a person why a directory cannot be written. */
 export function unusable(path: string, error: unknown): CliError {
   const options = { exitCode: EXIT.failed, cause: error, hint: 'choose another place with --data-dir' };
   switch (systemCode(error)) {
@@ -87,11 +87,11 @@ export function unusable(path: string, error: unknown): CliError {
   }
 }
 
-/** Root's Postgres runs as the user `postgres`, who must be able to pass every directory above its own. */
+/** Postgres of root runs as the user `postgres`, which must be able to enter every parent directory. */
 export async function refuseUnreachable(path: string): Promise<void> {
   const owner = await postgresUser();
   for (let parent = dirname(path); parent !== dirname(parent); parent = dirname(parent)) {
-    const found = await stat(parent).catch(() => undefined); // not there yet: made by us, and passable
+    const found = await stat(parent).catch(() => undefined); // a missing directory will be created with the right mode
     if (found !== undefined && (found.mode & 0o001) === 0 && found.uid !== owner) {
       throw new CliError(
         `the data directory ${path} lies below ${parent}, which only its owner may enter; started by root, Postgres runs as the user "postgres" and cannot get there`,
@@ -101,9 +101,10 @@ export async function refuseUnreachable(path: string): Promise<void> {
   }
 }
 
-/** Postgres takes only files of the user it runs as, and says so in words that help nobody. */
+/** Postgres accepts only files of its own user, and its own message does not help. */
 export async function refuseForeign(directory: DataDirectory, self = process.getuid?.()): Promise<void> {
-  const cluster = await stat(directory.postgres).catch(() => undefined); // not there yet, or said when it is written to
+  // a missing directory, or an error that the first write reports
+  const cluster = await stat(directory.postgres).catch(() => undefined);
   if (cluster === undefined || self === undefined) return;
   if (cluster.uid === (self === 0 ? await postgresUser() : self)) return;
   const { uid } = await stat(directory.path);

@@ -1,4 +1,4 @@
-/** What lite sets by itself. The weakest layer: a file, a variable or a flag of the user's wins over any of it. */
+/** Settings of lite itself. They are the weakest layer: a file, a variable or a flag of the user overrides them. */
 import type { ConfigKey } from '@svc/server/config/load.ts';
 import type { GeneratedSecrets } from './generated-secrets.ts';
 
@@ -8,16 +8,16 @@ export const LITE_HOST = '127.0.0.1';
 
 export type LiteDefaults = Partial<Record<ConfigKey, string | string[]>>;
 
-/** Those known before anything runs. */
+/** Defaults that are known before anything starts. */
 export function liteDefaults(input: {
   port: number;
   secrets: GeneratedSecrets;
   logs: string;
   staging: string;
   agentPath: string;
-  /** Empty: tasks run as ourselves. */
+  /** Empty if tasks run as the same user as lite. */
   taskUser: string;
-  /** Absolute; undefined leaves the editor off. */
+  /** An absolute path. Undefined disables the editor. */
   workspace: string | undefined;
 }): LiteDefaults {
   const { port, secrets, logs, staging, agentPath, taskUser, workspace } = input;
@@ -29,15 +29,16 @@ export function liteDefaults(input: {
     secret_key: secrets.secretKey,
     'auth.bootstrap.email': LITE_ADMIN,
     'auth.bootstrap.password': secrets.adminPassword,
-    // One person on one machine: a limit that stops guessing over a network would only lock that person out.
+    // On a machine of one person, a strict limit would only lock that person out.
     'auth.login_rate_limit_per_minute': '100',
-    // Plain http on loopback; a browser would keep a Secure cookie to itself.
+    // Lite uses plain http on loopback, where a browser would not send a Secure cookie.
     'auth.session_cookie_insecure': 'true',
-    // A timer stands for every moment that is known; the tick finds the rest. Twice as rare keeps an idle lite below 1 % CPU.
+    // A timer covers every known moment, and the tick finds the rest. A longer interval reduces the processor time of
+    // an idle lite.
     'scheduler.loop_interval_ms': '2000',
     'executor.type': 'subprocess',
     'executor.agent_path': agentPath,
-    // Lite creates this account itself, so no user keeps files in its home.
+    // Lite creates this account itself, so no person has files in its home.
     ...(taskUser !== '' && { 'executor.task_user': taskUser, 'executor.isolation': 'apart' }),
     'executor.staging_dir': staging,
     'logs.dir': logs,

@@ -1,4 +1,4 @@
-/** What came of a unit, in the editor's terms: all paths as they stand in the workspace. */
+/** Converts the outcome of a unit for the editor, with all paths relative to the workspace. */
 import { relative, resolve, sep } from 'node:path';
 import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { UnitOutcome } from '@svc/compiler/sync-workspace.ts';
@@ -7,7 +7,7 @@ import type { WorkspaceProblem, WorkspaceUnit } from '@svc/server/workspace/comp
 export function editorUnit(workspace: string, { unit, refusal }: UnitOutcome): WorkspaceUnit {
   const place = (file: string): string => {
     const path = relative(workspace, resolve(unit.unit.root, file)).replaceAll(sep, '/');
-    return path.startsWith('../') ? file : path; // of a library
+    return path.startsWith('../') ? file : path; // a file of a library
   };
   const problem = (severity: WorkspaceProblem['severity']) => (found: UnitProblem) => ({
     path: place(found.file),
@@ -37,8 +37,8 @@ export function editorUnit(workspace: string, { unit, refusal }: UnitOutcome): W
 const FRAME = /^ {2}File "([^"]*)", line (\d+)/gm;
 
 /**
- * The compiler names the line of the DAG file that an error came through. When it came from a module of the author's
- * beside it, it is there that it is to be mended: then both are marked, that one first.
+ * The compiler reports the line of the DAG file at which an error surfaced. If the error comes from another module of
+ * the author, both places are marked, and that module comes first.
  */
 function places(found: UnitProblem, root: string): UnitProblem[] {
   const own = [...found.traceback.matchAll(FRAME)].filter(

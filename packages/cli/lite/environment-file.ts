@@ -1,6 +1,6 @@
 /**
- * `.env` of the repository that lite runs: what Astronomer's tools give to their containers, lite gives to tasks and to DAG
- * files. What is set already stays, and what belongs to the machine or to us is left alone.
+ * The `.env` file of the repository that lite runs. Lite passes its variables to tasks and DAG files, as Astronomer's
+ * tools pass them to their containers. Existing variables stay, and variables of the machine or of svc are skipped.
  */
 import { isForTasks } from '@svc/compiler/repository/repository.ts';
 import { findRepository } from '@svc/compiler/repository/find-repository.ts';
@@ -19,7 +19,10 @@ export async function applyEnvironmentFile(workspace: string, env: NodeJS.Proces
 
 const isEntity = (name: string): boolean => /^AIRFLOW_(?:CONN|VAR)_/.test(name);
 
-/** For the log of a start; undefined when there is nothing to say. Names only: the values may be secrets. */
+/**
+ * Describes the result for the log of a start, or returns undefined. It contains only names, because values may be
+ * secrets.
+ */
 export function describeEnvironment({ names, toImport }: AppliedEnvironment, workspace: string): string | undefined {
   const set = names.length === 0 ? [] : [`.env sets ${names.join(', ')} for tasks`];
   const open =

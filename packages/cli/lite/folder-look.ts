@@ -1,8 +1,9 @@
 /**
- * What a folder holds, as far as a change of it could change a DAG: every file with its size and times. Two looks are compared to
- * find what a watcher has missed.
+ * A snapshot of a folder: every file that could affect a DAG, with its size and times. Comparing two snapshots finds
+ * changes that a watcher has missed.
  *
- * Linked folders are followed as discovery follows them: after everything that is really there, each real folder once.
+ * Linked folders are followed as in discovery: after everything that is really in the folder, and each real folder
+ * once.
  */
 import { readdirSync, realpathSync, statSync } from 'node:fs';
 import type { Stats } from 'node:fs';
@@ -12,14 +13,14 @@ import { setImmediate as otherWork } from 'node:timers/promises';
 export type Look = {
   /** Fingerprints of files and folders, by path below the folder. */
   readonly entries: Map<string, string>;
-  /** Real folders that have to be watched to see everything: the folder itself, and targets of links. */
+  /** Real folders that must be watched to see everything: the folder itself and targets of links. */
   readonly roots: ReadonlyMap<string, Root>;
-  /** Of processor time: on a busy machine a look takes longer, but costs no more. */
+  /** Processor time, because on a busy machine a look takes longer but costs no more. */
   readonly milliseconds: number;
 };
 
 export type Root = {
-  /** Its path below the folder, as discovery calls it. */
+  /** The path below the folder that discovery uses. */
   readonly below: string;
   readonly identity: string;
 };
@@ -28,29 +29,35 @@ const FOLDER = 'folder ';
 
 export const isFolder = (fingerprint: string | undefined): boolean => fingerprint?.startsWith(FOLDER) === true;
 
-/** What tools write all the time and no DAG is made of; entering them would multiply what there is to watch. */
+/** Folders that tools write often and that contain no DAGs. Entering them would multiply what must be watched. */
 export const SKIPPED_FOLDERS: readonly string[] = ['__pycache__', 'node_modules', 'site-packages', 'venv'];
-/** Hidden files that say something about DAGs. */
+/** Hidden files that affect DAGs. */
 const TELLING = new Set(['.airflowignore', '.env']);
 
 const isFolderRead = (name: string): boolean => !name.startsWith('.') && !SKIPPED_FOLDERS.includes(name);
-/** Bytecode is none, nor what editors keep beside a file. */
+/** Excludes bytecode and backup files of editors. */
 const isFileRead = (name: string): boolean =>
   name.startsWith('.') ? TELLING.has(name) : !name.endsWith('.pyc') && !name.endsWith('~');
 
-/** Whether a change at this path below the folder could change a DAG. */
+/** True if a change at this path below the folder could affect a DAG. */
 export function isRelevant(path: string): boolean {
   const folders = path.split(sep);
   const name = folders.pop() ?? '';
   return folders.every(isFolderRead) && isFileRead(name) && !SKIPPED_FOLDERS.includes(name);
 }
 
-/** Entries between two pauses: some 2 ms. */
+/** Number of entries between two pauses. */
 const SLICE = 400;
-/** Two writes within one tick of the system's clock have the same time: a file as young as this may change once more unseen. */
+/**
+ * Two writes within one tick of the system's clock have the same time. A file this young may change again without a
+ * visible difference.
+ */
 const SETTLED_MS = 50;
 
-/** All at once, so that nothing can change between this look and what the caller does next. Undefined: there is no such folder. */
+/**
+ * Looks at everything in one turn, so that nothing can change before the caller continues. Returns undefined if the
+ * folder does not exist.
+ */
 export function lookAtOnce(folder: string): Look | undefined {
   const start = process.cpuUsage();
   const walking = walk(folder);
@@ -59,7 +66,7 @@ export function lookAtOnce(folder: string): Look | undefined {
   return step.value && { ...step.value, milliseconds: spentSince(start) };
 }
 
-/** In slices, so that other work of this process need not wait. */
+/** Looks in slices, so that other work of this process runs between them. */
 export async function look(folder: string): Promise<Look | undefined> {
   const walking = walk(folder);
   let milliseconds = 0;
@@ -77,28 +84,28 @@ function spentSince(start: NodeJS.CpuUsage): number {
   return (user + system) / 1_000;
 }
 
-/** Changes with every change of the file that the system tells. Undefined when there is nothing at the path. */
+/** Changes with every change of the file that the system reports. Undefined if nothing exists at the path. */
 export function fingerprintOf(path: string): string | undefined {
   let info: Stats | undefined;
   try {
     info = statSync(path, { throwIfNoEntry: false });
   } catch {
-    return 'unreadable'; // a link to itself, or a folder on the way that must not be entered
+    return 'unreadable'; // a link to itself, or a folder in the path that cannot be entered
   }
   if (info === undefined) return undefined;
   if (info.isDirectory()) return FOLDER + identityIn(info);
   const print = `${info.size}:${info.mtimeMs}:${info.ctimeMs}:${info.ino}`;
-  // Different from any later one: the next look counts it as changed, which is once too often at worst.
+  // This fingerprint differs from any later one, so the next look counts the file as changed, at worst once too often.
   return Date.now() - info.ctimeMs < SETTLED_MS ? `${print}:young` : print;
 }
 
-/** Of a folder, or of the one that a link leads to. Undefined: there is none. */
+/** Returns the identity of a folder, or of the target of a link. Undefined if there is none. */
 export function identityOf(folder: string): string | undefined {
   const found = fingerprintOf(folder);
   return isFolder(found) ? found : undefined;
 }
 
-/** Numbers of folders are used again at once, so the number alone says little. */
+/** The system reuses inode numbers at once, so the number alone is not enough. */
 const identityIn = ({ dev, ino, birthtimeMs }: Stats): string => `${dev}:${ino}:${birthtimeMs}`;
 
 function* walk(folder: string): Generator<undefined, Omit<Look, 'milliseconds'> | undefined> {

@@ -1,4 +1,4 @@
-/** The secrets lite makes for itself at the first start and keeps in files that only their owner may read. */
+/** Secrets that lite generates at its first start and stores in files that only their owner can read. */
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, closeSync, fsyncSync, openSync, readFileSync, renameSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -31,14 +31,14 @@ export function readOrMakeSecrets(directory: string): GeneratedSecrets {
   };
 }
 
-/** Four groups of four characters, without those that look alike: 80 bits that can be typed. */
+/** Makes a password of four groups of four characters without similar-looking ones: 80 bits that people can type. */
 export function makePassword(): string {
   const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
   const group = (): string => Array.from({ length: 4 }, () => alphabet[randomInt(alphabet.length)]).join('');
   return [group(), group(), group(), group()].join('-');
 }
 
-/** Written whole, flushed and renamed: a crash or a full disk never leaves half a key behind. */
+/** Writes, flushes and renames the file, so that a crash or a full disk never leaves half a key. */
 export function writeSecretFile(file: string, value: string): void {
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const descriptor = openSync(draft, 'wx', 0o600);

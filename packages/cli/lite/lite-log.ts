@@ -1,4 +1,4 @@
-/** Lite's log: every line as JSON into a file, and what a person should see on the terminal. */
+/** Lite's log: every line as JSON in a file, and the lines for a person on the terminal. */
 import { createLogger } from '@svc/server/telemetry/logger.ts';
 import { createSecretRegistry } from '@svc/server/telemetry/redact.ts';
 import type { SecretRegistry } from '@svc/server/telemetry/redact.ts';
@@ -12,9 +12,9 @@ type Logger = ReturnType<typeof createLogger>;
 export type LiteLog = {
   readonly logger: Logger;
   readonly secrets: SecretRegistry;
-  /** From now on warnings and errors reach the terminal. Before, the list of stages has it to itself. */
+  /** From now on, warnings and errors are shown on the terminal. Before that, only the list of stages is shown. */
   showProblems(): void;
-  /** From now on only errors do: parts that see others leave warn of it, as they should at any other time. */
+  /** From now on, only errors are shown. During a stop, parts warn that other parts disappear. */
   showErrorsOnly(): void;
 };
 
@@ -23,7 +23,7 @@ export function createLiteLog(options: {
   format: string;
   file: RotatingFile;
   terminal: WriteStream;
-  /** Everything reaches the terminal, from the first line on. */
+  /** Shows everything on the terminal from the first line. */
   verbose: boolean;
 }): LiteLog {
   const { level, format, file, terminal, verbose } = options;
@@ -59,7 +59,7 @@ function parse(line: string): LogRecord {
 
 const isProblem = ({ level }: LogRecord): boolean => level === 'warn' || level === 'error' || level === 'fatal';
 
-/** One line: the file has stacks and nested details. */
+/** One line. The file has stacks and nested details. */
 function readable(terminal: WriteStream, { level, time, msg, details }: LogRecord): string {
   const style = level === 'warn' ? 'yellow' : level === 'error' || level === 'fatal' ? 'red' : 'dim';
   const { err, ...rest } = details;

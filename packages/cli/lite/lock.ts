@@ -1,11 +1,11 @@
 /**
- * One lite per data directory. The lock is a file that names its holder:
+ * Allows one lite per data directory. The lock is a file that names its holder:
  *
  *   free ──create──▶ held ──release──▶ free
  *                     └─holder dies──▶ stale ──removed by the next start──▶ free
  *
- * A pid alone proves nothing, since pids are used again (in a container svc is the same one after every restart): the
- * lock also records when the holder started.
+ * A process id alone proves nothing, because ids are reused (in a container svc has the same one after every restart).
+ * The lock therefore also records when the holder started.
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -16,12 +16,12 @@ import { CliError, systemCode } from '../cli-error.ts';
 type Holder = { readonly pid: number; readonly started: string; readonly url?: string };
 
 export type Lock = {
-  /** Where the holder can be reached, for the message of whoever comes second. */
+  /** Records the URL of the holder, for the error message of a second start. */
   announce(url: string): void;
   release(): void;
 };
 
-/** Removing a stale lock takes a millisecond: a guard this old was left by a process that died in that one. */
+/** Removing a stale lock takes a millisecond, so an older guard belongs to a process that died during the removal. */
 const GUARD_LIFETIME_MS = 5_000;
 const RETRY_MS = 20;
 
@@ -39,7 +39,7 @@ export async function acquireLock(file: string): Promise<Lock> {
   };
 }
 
-/** For what takes a moment: waits until the holder has released it. */
+/** Waits until the holder has released the lock. Use it for short work only. */
 export async function waitForLock(file: string): Promise<Pick<Lock, 'release'>> {
   while (!create(file, { pid: process.pid, started: startOf(process.pid) })) {
     if (holderOf(file) === undefined) removeStale(file);
@@ -48,13 +48,15 @@ export async function waitForLock(file: string): Promise<Pick<Lock, 'release'>> 
   return { release: () => rmSync(file, { force: true }) };
 }
 
-/** The process that holds the data directory right now, if one does. */
+/** Returns the process that holds the data directory, or undefined. */
 export function holderOf(file: string): Holder | undefined {
   const holder = readLock(file);
   return holder !== undefined && isAlive(holder) ? holder : undefined;
 }
 
-/** A link appears with its whole content or not at all: nobody reads half a lock and takes it for a broken one. */
+/**
+ * A link appears with its whole content or not at all, so that no process reads half a lock and treats it as broken.
+ */
 function create(file: string, holder: Holder): boolean {
   const draft = written(file, holder);
   try {
@@ -74,7 +76,7 @@ function written(file: string, holder: Holder): string {
   return draft;
 }
 
-/** Undefined for a file that is gone, or that a person has edited. */
+/** Returns undefined for a missing file, or one that a person has edited. */
 function readLock(file: string): Holder | undefined {
   try {
     const value = JSON.parse(readFileSync(file, 'utf8')) as Partial<Holder>;
@@ -86,8 +88,8 @@ function readLock(file: string): Holder | undefined {
 }
 
 /**
- * Under a guard of its own and after a second look: of several processes that find the same stale lock, none may remove
- * the fresh one that another has just put in its place.
+ * Removes a stale lock under a guard and after a second check. If several processes find the same stale lock, none may
+ * remove the new lock of another one.
  */
 function removeStale(file: string): void {
   const guard = `${file}.takeover`;
@@ -111,24 +113,25 @@ function isAlive(holder: Holder): boolean {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    if (systemCode(error) !== 'EPERM') return false; // EPERM: alive, and somebody else's
+    if (systemCode(error) !== 'EPERM') return false; // EPERM: alive, and owned by another user
   }
   const started = startOf(holder.pid);
   return started !== '' && started === holder.started;
 }
 
 /**
- * When a process began, in whatever notation the system has: only compared with itself. Empty for one that is gone, or dead
- * and only not yet collected by its parent, which in a container may never happen.
+ * Returns when a process started, in a system-dependent format that is only compared with itself. It is empty for a
+ * process that has ended, or that is a zombie. In a container, a zombie may stay forever.
  */
 function startOf(pid: number): string {
   try {
-    // The command, second, is in brackets and may contain spaces; after it the state, and as the 20th the start time.
+    // The second field, the command, is in brackets and may contain spaces. The state and the start time (20th) follow
+    // it.
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, ...rest] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     return state === 'Z' || state === 'X' ? '' : (rest[18] ?? '');
   } catch {
-    // no /proc: macOS, or the process is gone
+    // macOS has no /proc, or the process has ended
   }
   try {
     const ask = (field: string): string =>

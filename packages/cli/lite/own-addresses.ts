@@ -1,6 +1,7 @@
 /**
- * The listeners that only programs look for, metrics and agents: any free port will do, unless the user has chosen one. It is
- * looked for before it is taken, so two instances that start at the same moment may find the same: the later one looks again.
+ * Listeners that only programs use: metrics and agents. Unless the user has chosen a port, any free one will do. A port
+ * is tested before it is used, so two instances that start at once may find the same one. The later instance then tries
+ * again.
  */
 import { messageOf } from '../cli-error.ts';
 import type { LiteConfig } from './config.ts';
@@ -27,7 +28,7 @@ export async function ownAddresses(config: LiteConfig, directory: DataDirectory)
   return addresses;
 }
 
-/** Starts what listens on `defaults`, and again with other ports while ours turn out to be taken. */
+/** Starts listeners on `defaults`, and tries other ports while the chosen ones are in use. */
 export async function onOwnAddresses<T>(input: {
   config: LiteConfig;
   directory: DataDirectory;

@@ -2,13 +2,13 @@ import { readFileSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net';
 import { basename } from 'node:path';
 
-/** Port 0 asks for any free one. Undefined when the address cannot be listened on. */
+/** Port 0 requests any free port. Returns undefined if listening on the address fails. */
 export async function probePort(host: string, port: number): Promise<number | undefined> {
   const found = await tryListening(host, port);
   return typeof found === 'number' ? found : undefined;
 }
 
-/** The port, or the system's word for why not: EADDRINUSE, EACCES … */
+/** Returns the port, or the error code of the system: EADDRINUSE, EACCES … */
 export async function tryListening(host: string, port: number): Promise<number | string> {
   const server = createServer();
   return new Promise((resolve) => {
@@ -20,14 +20,14 @@ export async function tryListening(host: string, port: number): Promise<number |
   });
 }
 
-/** The wanted port, or any free one when something else has it: for listeners nobody has to find by number. */
+/** Returns the wanted port, or any free one if it is in use. Use it for listeners whose port people need not know. */
 export async function portOrAnother(host: string, wanted: number): Promise<number> {
   return (await probePort(host, wanted)) ?? (await probePort(host, 0)) ?? 0;
 }
 
 /**
- * The port of last time, if it is free: the agent of a lite that was killed still runs its tasks, and looks for the next
- * control plane where the last one was.
+ * Returns the previous port if it is free. After lite was killed, its agent still runs tasks and looks for the next
+ * control plane at the same port.
  */
 export async function portOfLastTime(input: { file: string; host: string; otherwise: number }): Promise<number> {
   const { file, host, otherwise } = input;
@@ -45,7 +45,7 @@ function readPort(file: string): number | undefined {
   }
 }
 
-/** `process 4711 (postgres)`, as far as the system lets us see; undefined elsewhere than on Linux. */
+/** Returns `process 4711 (postgres)` if the system shows it. Undefined except on Linux. */
 export function listenerOn(port: number): string | undefined {
   try {
     const inodes = listeningInodes(port);
@@ -54,12 +54,12 @@ export function listenerOn(port: number): string | undefined {
       if (hasSocket(pid, inodes)) return `process ${pid} (${programOf(pid)})`;
     }
   } catch {
-    // no /proc here, or not ours to read
+    // no /proc, or no permission to read it
   }
   return undefined;
 }
 
-/** Only the program: arguments may hold other people's secrets. */
+/** Returns only the program, because its arguments may contain secrets. */
 const programOf = (pid: string): string =>
   basename(readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0', 1)[0] ?? '');
 
@@ -78,6 +78,6 @@ function hasSocket(pid: string, inodes: ReadonlySet<string>): boolean {
   try {
     return readdirSync(`/proc/${pid}/fd`).some((fd) => inodes.has(readlinkSync(`/proc/${pid}/fd/${fd}`)));
   } catch {
-    return false; // gone, or another user's
+    return false; // the process has ended, or belongs to another user
   }
 }

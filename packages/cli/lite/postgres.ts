@@ -1,4 +1,4 @@
-/** Lite's own Postgres: started, made ready for svc, watched, and its failures explained. */
+/** Lite's own Postgres: starts it, prepares it for svc, watches it, and explains its failures. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
@@ -16,13 +16,13 @@ export type LitePostgres = {
   readonly url: string;
   readonly port: number;
   stop(): Promise<void>;
-  /** For a process that ends now: asks Postgres to leave, and does not wait. */
+  /** For a process that ends now: tells Postgres to stop, and does not wait. */
   abandon(): void;
 };
 
 export async function startLitePostgres(input: {
   directory: DataDirectory;
-  /** Of the role svc connects as, which is no superuser: a query gone wrong must not reach the machine. */
+  /** The password of svc's role. The role is not a superuser, so a faulty query cannot affect the machine. */
   password: string;
   onLog: (text: string) => void;
   onRestart: (message: string) => void;
@@ -53,7 +53,7 @@ export async function startLitePostgres(input: {
   };
 }
 
-/** The way to a Postgres that another process of lite has started. */
+/** The URL of a Postgres that another lite process has started. */
 export const runningUrl = (input: { port: number; password: string }): string =>
   `postgres://${ROLE}:${encodeURIComponent(input.password)}@127.0.0.1:${input.port}/${DATABASE}?sslmode=disable`;
 
@@ -61,14 +61,14 @@ async function ensureDatabase(cluster: LocalCluster, password: string): Promise<
   await cluster.asSuperuser(async (client) => {
     const literal = client.escapeLiteral(password);
     const role = await client.query('select 1 from pg_roles where rolname = $1', [ROLE]);
-    // Set at every start, so that a secrets directory put back from elsewhere works again.
+    // Set at every start, so that a restored secrets directory works again.
     await client.query(`${role.rowCount === 0 ? 'create' : 'alter'} role ${ROLE} login password ${literal}`);
     const database = await client.query('select 1 from pg_database where datname = $1', [DATABASE]);
     if (database.rowCount === 0) await client.query(`create database ${DATABASE} owner ${ROLE}`);
   });
 }
 
-/** Postgres may be killed under us (memory pressure, a person). Requests get 503 meanwhile; we bring it back. */
+/** Restarts Postgres if it is killed (memory pressure, a person). Until it answers, requests get 503. */
 function watch(cluster: LocalCluster, directory: DataDirectory, onRestart: (message: string) => void): AbortController {
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -99,7 +99,7 @@ function isRunning(pid: number | undefined): boolean {
   }
 }
 
-/** As the system says it, as Postgres does in its log, and as its code for a query that could not be carried out. */
+/** Recognises a full disk in errors of the system, in the log of Postgres, and in its error codes for queries. */
 export function isDiskFull(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown };
   return (
@@ -109,7 +109,7 @@ export function isDiskFull(error: unknown): boolean {
   );
 }
 
-/** What Postgres says about a start that failed is precise and long; this is what a person has to do about it. */
+/** Postgres explains a failed start precisely but at length. This message says what a person must do. */
 export function explainFailure(error: unknown, directory: DataDirectory): CliError {
   const text = messageOf(error);
   const versions = /initialized by PostgreSQL version (\S+), which is not compatible with this version (\S+)/.exec(

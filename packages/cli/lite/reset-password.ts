@@ -1,4 +1,7 @@
-/** A new password for a user of lite, whether it is running or not: for whoever has the machine but not the old one. */
+/**
+ * Sets a new password for a user of lite, whether lite runs or not. It is for a person with access to the machine who
+ * does not know the old password.
+ */
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -49,7 +52,7 @@ export async function resetLitePassword(context: CliContext, options: Options): 
   );
 }
 
-/** On the Postgres of the running lite, or on one started for the moment. */
+/** Uses the Postgres of the running lite, or starts one for this command. */
 async function onOwnPostgres(input: {
   directory: DataDirectory;
   secrets: GeneratedSecrets;
@@ -74,13 +77,13 @@ async function onOwnPostgres(input: {
   }
 }
 
-/** Postgres itself writes its port into the fourth line of this file. */
+/** Postgres writes its port to the fourth line of this file. */
 function portOfRunning(directory: DataDirectory): number {
   try {
     const port = Number(readFileSync(join(directory.postgres, 'postmaster.pid'), 'utf8').split('\n')[3]);
     if (port > 0) return port;
   } catch {
-    // not there yet: below
+    // not written yet, see below
   }
   throw new CliError('svc lite is running, but its Postgres is not up', { hint: 'try again in a moment' });
 }
@@ -89,7 +92,7 @@ async function setPassword(input: {
   url: string;
   email: string;
   password: string;
-  /** The first administrator is made when missing: a lite that never got to its first start has none. */
+  /** Creates a missing first administrator, because a lite that failed at its first start has none. */
   mayCreate: boolean;
 }): Promise<void> {
   const { url, email, password, mayCreate } = input;

@@ -5,8 +5,8 @@ const MAX_BYTES = 10 * 1024 * 1024;
 export type RotatingFile = { write(text: string): void; close(): void };
 
 /**
- * A log that never takes more than twice `maxBytes`: when full, it becomes `<file>.1` and a new one begins. Losing a log
- * line to a full disk is no reason to stop serving, so writing never throws.
+ * A log file of at most twice `maxBytes`: a full file becomes `<file>.1`, and a new one starts. Writing never throws,
+ * because serving must continue even if a full disk loses log lines.
  */
 export function openRotatingFile(file: string, maxBytes = MAX_BYTES): RotatingFile {
   let descriptor = openSync(file, 'a', 0o600);
@@ -22,7 +22,7 @@ export function openRotatingFile(file: string, maxBytes = MAX_BYTES): RotatingFi
         }
         size += writeSync(descriptor, text);
       } catch {
-        // see above
+        // lost on purpose, see above
       }
     },
     close: () => closeSync(descriptor),

@@ -4,7 +4,7 @@
  *   lock ──▶ Postgres ──▶ schema ──▶ control plane ──▶ workspace ──▶ welcome
  *   signal ──▶ workspace ──▶ control plane ──▶ Postgres ──▶ lock
  *
- * Whatever has been started is stopped in reverse order, however far the start got.
+ * Parts stop in reverse order, wherever the start stopped.
  */
 import { flushCompileCache } from 'node:module';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -62,19 +62,19 @@ export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
   isDefaultDirectory: boolean;
   port?: number;
-  /** Absolute path. */
+  /** An absolute path. */
   workspace: string | undefined;
   verbose: boolean;
 };
 
-/** What has been started so far. */
+/** The parts that have been started. */
 type Running = {
   lock: Lock;
   log?: LiteLog;
   tools?: LiteTools;
   postgres?: LitePostgres;
   server?: RunningServer;
-  /** Until it is opened. */
+  /** Present until the workspace is opened. */
   begun?: Promise<BegunWorkspace>;
   workspace?: LiteWorkspace;
 };
@@ -101,7 +101,7 @@ async function runOn(
   const { context } = input;
   const running: Running = { lock: await acquireLock(directory.lock) };
   const abandon = (): void => {
-    endChildren(); // tasks too: nobody is left to tell them later
+    endChildren(); // ends tasks too, because no process remains to stop them later
     running.postgres?.abandon();
     running.lock.release();
   };
@@ -124,7 +124,7 @@ async function runOn(
   context.stdout.write('Stopped.\n');
 }
 
-/** One part that does not stop cleanly is no reason to leave the others running. */
+/** If one part fails to stop, the others are still stopped. */
 async function takeDown(running: Running, report: (error: unknown) => void): Promise<void> {
   const parts = [
     () => running.workspace?.close(),
@@ -139,7 +139,7 @@ async function takeDown(running: Running, report: (error: unknown) => void): Pro
       report(error);
     }
   }
-  endChildren(); // an installation that waits for the network may be left
+  endChildren(); // an installation that waits for the network may still run
   running.lock.release();
 }
 
@@ -169,7 +169,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   let isNew = false;
   const { workspace, distDir } = early.ui;
   const taskUser = liteTaskUser(early.executor.taskUser);
-  // Before anything is started that inherits it.
+  // This must precede everything that inherits the environment.
   const variables = workspace === '' ? undefined : await applyEnvironmentFile(workspace, process.env);
   const told = variables && describeEnvironment(variables, workspace);
   if (told !== undefined) log.logger.info(told);
@@ -205,9 +205,9 @@ async function bringUp({ context, options, config, directory, running, stop }: S
           return schema.applied.length === 0 ? 'Schema up to date' : `Schema migrated (${schema.applied.length})`;
         },
       },
-      // Before the control plane, which looks for the bundle once.
+      // This must precede the control plane, which looks for the bundle only once.
       { title: 'Web UI', run: (say) => (tools.onProgress(say), unlessStopped(stop, tools.webUi)) },
-      // And before anything of an earlier run goes on.
+      // This must also precede work that an earlier run left.
       ...(taskUser ? [taskUserStage({ user: taskUser, tools, log, stop })] : []),
       {
         title: 'Control plane',
@@ -243,15 +243,19 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const password = passwordFact({ config, secrets, directory, isNew });
   welcome({ context, options, config: early, directory, password, url: running.server.url });
   log.showProblems();
-  flushCompileCache(); // a process that is killed would not leave it
+  flushCompileCache(); // a killed process would not write it
 }
 
-/** It takes most of a second, and so does Postgres: its process is begun first, then both go on at once. */
+/**
+ * Loads the control plane in advance. Loading takes about as long as the start of Postgres, so both run at the same
+ * time.
+ */
 function loadControlPlaneAhead(): void {
-  setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS); // a failure is met where it is used
+  // the later import reports a failure
+  setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS);
 }
 
-/** What waits for packages waits for a network, and whoever stops does not. */
+/** Ends a wait for packages, and thus for the network, when the user stops lite. */
 const unlessStopped = <T>({ requested }: StopSignal, work: Promise<T>): Promise<T | undefined> =>
   Promise.race([work, requested.then(() => undefined)]);
 
@@ -275,14 +279,18 @@ function taskUserStage({
         if (!opened) return undefined;
         log.logger.info(describeTaskUser(user, opened));
       } catch (error) {
-        if (!(error instanceof PythonEnvironmentError)) throw error; // told with the workspace: nothing runs without it
+        // reported with the workspace, because nothing runs without Python
+        if (!(error instanceof PythonEnvironmentError)) throw error;
       }
       return `Tasks run as ${user.name}`;
     },
   };
 }
 
-/** Beside everything else that comes up: compiling needs Python alone, and takes as long as Postgres and the control plane. */
+/**
+ * Starts reading the workspace while everything else starts. Compiling needs only Python, and takes as long as Postgres
+ * and the control plane.
+ */
 function beginReading(input: {
   workspace: string;
   executors: readonly string[];
@@ -298,10 +306,10 @@ function beginReading(input: {
     error: (message: string) => logger.error(message),
   };
   running.begun = tools.compiler().then((compiler) => beginWorkspace({ workspace, executors, compiler, log }));
-  running.begun.catch(() => {}); // told where it is opened
+  running.begun.catch(() => {}); // reported when it is opened
 }
 
-/** Without a Python the control plane is still of use: that is a warning, not the end. */
+/** Without Python, the control plane is still useful, so this is a warning. */
 function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: Running; stop: StopSignal }): Stage {
   return {
     title: 'Workspace',
@@ -312,7 +320,7 @@ function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: R
         tools.onProgress(say);
         const workspace = await unlessStopped(stop, begun);
         if (!workspace) return undefined;
-        delete running.begun; // it closes itself when it cannot be opened
+        delete running.begun; // it closes itself if it cannot be opened
         running.workspace = await workspace.open(server.db);
         return describeSync(running.workspace.first);
       } catch (error) {
@@ -323,7 +331,10 @@ function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: R
   };
 }
 
-/** Not for long: its compiler may wait for a Python that a slow network brings. One that could not be begun is told of at the start. */
+/**
+ * Waits only briefly, because the compiler may wait for a Python from a slow network. The start reports a workspace
+ * that failed.
+ */
 async function closeUnopened({ begun }: Running): Promise<void> {
   const closed = begun?.then(
     (workspace) => workspace.close(),
@@ -375,13 +386,13 @@ async function startingDefaults(input: {
   };
 }
 
-/** What the control plane would refuse at the end is said at the beginning. */
+/** Reports at the start what the control plane would refuse at the end. */
 function refuseUnbootable(config: Config): void {
   const errors = [...checkBoot(config).errors, ...checkLogFolder(config)];
   if (errors.length > 0) throw usageError(`cannot start:\n${errors.map(({ message }) => `  - ${message}`).join('\n')}`);
 }
 
-/** Asked before Postgres starts: this is the commonest reason not to get up, and should not take seconds to say. */
+/** Checked before Postgres starts, because it is the most common failure and should be reported at once. */
 async function refuseTakenPort(config: Config): Promise<void> {
   const { host, port } = parseAddress(config.server.httpAddr) ?? { host: LITE_HOST, port: 0 };
   const found = port === 0 ? port : await tryListening(host === '' ? '::' : host, port);
@@ -411,7 +422,7 @@ function unusableAddress(code: string, port: number): { why: string; hint: strin
   }
 }
 
-/** What the boot checks say about the user's settings, without what lite's own values would make them say anyway. */
+/** Returns warnings about the user's settings, without those that lite's own values always cause. */
 function userWarnings(config: Config, defaults: LiteDefaults): string[] {
   const always = new Set(checkBoot(loadConfig({ env: {}, flags: defaults }).config).warnings);
   const warnings = checkBoot(config).warnings.filter((warning) => !always.has(warning));

@@ -1,14 +1,14 @@
 /**
- * The account as whom one installation runs author code when root has started it. Installations of a machine have different
- * ones, so that tasks of one can neither read nor signal those of another:
+ * The account that runs author code of one installation if root started it. Installations on one machine have different
+ * accounts, so that their tasks can neither read nor signal each other:
  *
  *   /var/lib/svc/task-users/<account>   which data directory has the account, and its uid
  *
  *   no claim ──▶ claimed ──the data directory is gone, and so are its processes──▶ free again, its home removed
  *
- * Accounts are made when none is free: `svc-task`, then `svc-task-2` and so on, with a uid of the machine's range for system
- * accounts (SYS_UID_MIN to SYS_UID_MAX in /etc/login.defs). They are used again instead of being removed, since a uid whose
- * files are still somewhere must not become somebody else's.
+ * If no account is free, a new one is created: `svc-task`, then `svc-task-2` and so on, with a uid from the machine's
+ * range of system accounts (SYS_UID_MIN to SYS_UID_MAX in /etc/login.defs). Accounts are reused instead of removed,
+ * because a uid with remaining files must not get another owner.
  */
 import { execFileSync } from 'node:child_process';
 import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from 'node:fs';
@@ -26,21 +26,21 @@ const OWN_ACCOUNT = /^svc-task(-[1-9]\d*)?$/;
 
 type Claim = { data: string; uid: number };
 
-/** The machine, as far as accounts go; another one in tests. */
+/** The accounts of the machine. Tests pass another implementation. */
 export type Machine = {
   readonly registry: string;
   homeOf(account: string): string;
   accounts(): string;
-  /** With that uid when it is free; else with one that the system chooses. */
+  /** Uses this uid if it is free, otherwise one that the system chooses. */
   makeAccount(name: string, uid: number | undefined): void;
-  /** Whether a process of that user is running. */
+  /** True if a process of that user is running. */
   isBusy(uid: number): boolean;
 };
 
-/** One of those that lite makes; others belong to people. */
+/** True for accounts that lite creates. Other accounts belong to people. */
 export const isOwnAccount = (name: string): boolean => OWN_ACCOUNT.test(name);
 
-/** The same account for the same data directory, made when there is none that is free. */
+/** Returns the account of a data directory. If there is none, it takes a free account or creates one. */
 export async function claimTaskAccount(dataDirectory: string, machine: Machine = THIS_MACHINE): Promise<string> {
   const data = realpathSync(dataDirectory);
   const { registry } = machine;
@@ -71,14 +71,14 @@ function freeAccount(machine: Machine): string {
   });
 }
 
-/** Takes what is left of an installation that is gone away, so that nobody reads it who comes later. */
+/** Removes what is left of a removed installation, so that the next owner of the account cannot read it. */
 function isFree(name: string, machine: Machine): boolean {
   const { registry, homeOf } = machine;
   const claim = readClaim(registry, name);
   const account = findAccount(name, machine.accounts());
   if (claim !== undefined && existsSync(claim.data)) return false;
   if (!account) return true;
-  // One that somebody has made for another purpose, or that shares its number; or tasks of an svc that knew no claims.
+  // The account was made for another purpose, shares its uid, or runs tasks of an older svc without claims.
   if (problemOf(account, machine) !== undefined || machine.isBusy(account.uid)) return false;
   if (claim !== undefined) rmSync(homeOf(name), { recursive: true, force: true });
   return true;
@@ -95,7 +95,7 @@ function problemOf({ name, uid, gid, home }: TaskUser, machine: Machine): string
   return same.length > 1 ? `it shares its number with ${same.map(([other]) => other).join(', ')}` : undefined;
 }
 
-/** Returns its uid. */
+/** Returns the uid of the account. */
 function ensureAccount(name: string, machine: Machine): number {
   const known = findAccount(name, machine.accounts());
   if (!known) machine.makeAccount(name, readClaim(machine.registry, name)?.uid);
@@ -114,7 +114,7 @@ function readClaim(registry: string, name: string): Claim | undefined {
     const { data, uid } = JSON.parse(readFileSync(join(registry, name), 'utf8')) as Partial<Claim>;
     return typeof data === 'string' && typeof uid === 'number' ? { data, uid } : undefined;
   } catch {
-    return undefined; // there is none, or a person has edited it
+    return undefined; // no claim, or one that a person has edited
   }
 }
 
@@ -123,7 +123,7 @@ function writeClaim(file: string, claim: Claim): void {
   renameSync(`${file}.new`, file);
 }
 
-/** Files that are compiled run as others of the same group, who may look but not write. */
+/** Compilations run as other users of the same group, which may read but not write. */
 export function makeHome({ home, uid, gid }: TaskUser): void {
   mkdirSync(home, { recursive: true, mode: 0o750 });
   chownSync(home, uid, gid);
@@ -149,7 +149,7 @@ const THIS_MACHINE: Machine = {
       const isTaken = uid === undefined || readAccounts().includes(`:${uid}:`);
       make(...(isTaken ? [] : ['--uid', String(uid)]));
     } catch (error) {
-      if (findAccount(name)) return; // another one was faster
+      if (findAccount(name)) return; // another process created it first
       throw new CliError(
         `the user "${name}", as whom tasks run when root starts lite, could not be made: ${messageOf(error)}`,
         {

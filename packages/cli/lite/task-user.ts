@@ -1,7 +1,7 @@
 /**
- * As whom lite runs author code when root has started it: an account of the installation (task-accounts.ts), or the one that
- * `executor.task_user` names. It owns nothing of lite's and so cannot reach the secrets in the data directory, nor the
- * processes. What it must reach is made reachable for it here: the workspace, the Python environments, our own modules.
+ * The user that runs author code of lite if root started it: an account of the installation (task-accounts.ts), or the
+ * one in `executor.task_user`. It owns nothing of lite, so it cannot reach the secrets in the data directory or the
+ * processes. This file gives it access to what it needs: the workspace, the Python environments, our own modules.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
 
 type Closed = { folder: string; at: string; error: string };
 
-/** What `executor.task_user` is when nobody has set it; empty: ourselves. */
+/** Returns the default of `executor.task_user`. Empty means the same user as lite. */
 export async function defaultTaskUser(
   config: LiteConfig,
   dataDirectory: string,
@@ -28,7 +28,7 @@ export async function defaultTaskUser(
   return claimTaskAccount(dataDirectory);
 }
 
-/** Undefined: as ourselves. */
+/** Undefined means the same user as lite. */
 export function liteTaskUser(name: string): TaskUser | undefined {
   try {
     const user = taskUserOf(name);
@@ -39,12 +39,12 @@ export function liteTaskUser(name: string): TaskUser | undefined {
   }
 }
 
-/** Resolves with what was opened for that. Refuses when the user still cannot get somewhere. */
+/** Resolves with the folders that were opened. Rejects if the user still cannot reach something. */
 export async function letReach(input: {
   user: TaskUser;
   python: string;
   workspace: string;
-  /** Where environments are kept. */
+  /** The folder of Python environments. */
   cache: string;
 }): Promise<string[]> {
   const { user, python, workspace, cache } = input;
@@ -54,7 +54,7 @@ export async function letReach(input: {
   const child = spawn(python, ['-I', join(PYTHON_FOLDER, 'svc_runtime', 'passage.py')], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  child.stdin.on('error', () => {}); // it is gone: told by its end
+  child.stdin.on('error', () => {}); // the end of the process reports the failure
   child.stdin.end(JSON.stringify({ gid: user.gid, folders, ours }));
   const ended = once(child, 'close') as Promise<[number | null]>;
   const [answer, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
@@ -74,7 +74,7 @@ function unreachable({ name }: TaskUser, { folder, at, error }: Closed): CliErro
   );
 }
 
-/** For the log of a start. */
+/** Describes the user for the log of a start. */
 export const describeTaskUser = (user: TaskUser, opened: readonly string[]): string =>
   `author code runs as the user "${user.name}", who cannot read the secrets of this installation` +
   (opened.length === 0 ? '' : `; the group of that user may now enter ${opened.join(', ')}`);

@@ -1,7 +1,7 @@
 /**
- * What lite needs beside Postgres: a Python environment, the compiler that runs in it, and the web UI's bundle. They are made
- * at the first start only, from packages, and made ready while Postgres comes up: one after the other would take half as
- * long again.
+ * What lite needs in addition to Postgres: a Python environment, the compiler in it, and the bundle of the web UI. They
+ * are made at the first start from packages, while Postgres starts, because making them one after the other would take
+ * longer.
  */
 import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -20,15 +20,15 @@ import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
 import { letReach } from './task-user.ts';
 
 export type LiteTools = {
-  /** For the workspace; rejects with a PythonEnvironmentError. Whoever asks closes it. */
+  /** Returns the compiler of the workspace, or rejects with a PythonEnvironmentError. The caller must close it. */
   compiler(): Promise<Compiler>;
-  /** Resolves when whoever author code runs as can read what it must, with what was opened for that; rejects as above. */
+  /** Resolves with the opened folders when the user of author code can read what it needs. Rejects like `compiler`. */
   tasksReachAll(): Promise<string[]>;
-  /** Resolves, when the bundle is there or cannot be had, with what there is to say about it. */
+  /** Resolves with a message when the bundle is ready or cannot be fetched. */
   readonly webUi: Promise<string>;
-  /** Whom to tell how far it is; of several the last. */
+  /** Receives progress. Only the last listener is called. */
   onProgress(say: (text: string) => void): void;
-  /** Waits for what is under way, but not for long: a stop must not wait for a slow network. */
+  /** Waits briefly for work in progress, because a stop must not wait for a slow network. */
   settle(): Promise<void>;
 };
 
@@ -36,11 +36,11 @@ const SETTLE_MS = 3_000;
 
 export function prepareTools(input: {
   env: Environment;
-  /** `ui.dist_dir`; empty takes the bundle of the official package. */
+  /** The value of `ui.dist_dir`. If empty, the bundle of the official package is used. */
   distDir: string;
-  /** Empty: none. Otherwise somebody will ask for the compiler: begin now. */
+  /** Empty if there is none. Otherwise the compiler will be needed and starts now. */
   workspace: string;
-  /** As whom author code runs; undefined: as ourselves. */
+  /** The user that runs author code. Undefined means the same user as lite. */
   taskUser: TaskUser | undefined;
 }): LiteTools {
   const { env, distDir, workspace, taskUser } = input;
@@ -53,7 +53,7 @@ export function prepareTools(input: {
   let making: Promise<string> | undefined;
   const python = (): Promise<string> => {
     making ??= ensurePython({ env, say: progress });
-    making.catch(() => {}); // told to whoever asks
+    making.catch(() => {}); // reported to the caller
     return making;
   };
   let reaching: Promise<string[]> | undefined;
@@ -73,14 +73,14 @@ export function prepareTools(input: {
     });
   };
   let compiler = workspace === '' ? undefined : startCompiler();
-  compiler?.catch(() => {}); // as above
+  compiler?.catch(() => {}); // reported to the caller
   const webUi = distDir === '' ? fetchWebUi({ env, python, progress }) : Promise.resolve(`Web UI from ${distDir}`);
-  webUi.catch(() => {}); // as above
+  webUi.catch(() => {}); // reported to the caller
   return {
     tasksReachAll,
     compiler() {
       const asked = compiler ?? startCompiler();
-      compiler = undefined; // no longer ours to close
+      compiler = undefined; // the caller closes it from now on
       return asked;
     },
     webUi,
@@ -95,7 +95,7 @@ export function prepareTools(input: {
   };
 }
 
-/** Without a network lite starts all the same, and says what is missing. */
+/** Without a network, lite still starts and says what is missing. */
 async function fetchWebUi(input: {
   env: Environment;
   python: () => Promise<string>;
@@ -105,7 +105,7 @@ async function fetchWebUi(input: {
   const there = `Web UI of Airflow ${UI_BUNDLE.version}`;
   if (existsSync(join(bundleFolder(env), BUNDLE_STAMP))) return there;
   try {
-    // Beside the environment that tasks need, which takes as long.
+    // Runs in parallel with the environment of tasks, which takes as long.
     await ensureUiBundle({ env, python: (await pythonWithPip(env)) ?? (await python()), say: progress });
     return there;
   } catch (error) {

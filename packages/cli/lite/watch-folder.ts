@@ -1,57 +1,60 @@
 /**
- * Tells of changes in a folder and below it.
+ * Reports changes in a folder and below it.
  *
- *   watching ──a new folder, a link, the folder replaced by another of its name──▶ watching once more, and looking
- *      └─────────the system cannot watch for us──▶ looking only, said once
+ *   watching ──a new folder, a link, the folder replaced by another of its name──▶ watching again, and looking
+ *      └─────────the system cannot watch──▶ only looking, logged once
  *
- * The system's own events come within a tenth of a second, but not all of them: what is in a new folder before that is
- * watched stays untold, queues overflow, and there are file systems without events. So everything is looked at every few
- * seconds, too, and as soon as an event speaks of a folder. A look of 2,000 files takes about 10 ms; the time between two is
- * made longer where there are more (npm run bench -- watch).
+ * Events of the system arrive within a tenth of a second, but not all of them. Content of a new folder is not reported
+ * until that folder is watched, queues overflow, and some file systems have no events. Therefore everything is also
+ * looked at every few seconds, and after each event for a folder. The interval grows with the number of files (npm run
+ * bench -- watch).
  */
 import { dirname, join, relative } from 'node:path';
 import { messageOf } from '../cli-error.ts';
 import { SKIPPED_FOLDERS, fingerprintOf, identityOf, isFolder, isRelevant, look, lookAtOnce } from './folder-look.ts';
 import type { Look } from './folder-look.ts';
 
-/** How the system tells of changes; what it takes for that is given back by the promised function. */
+/** How the system reports changes. The returned function releases the resources of the watch. */
 export type Subscribe = (
   folder: string,
   onPaths: (error: Error | null, paths: readonly string[]) => void,
 ) => Promise<() => Promise<unknown>>;
 
-/** Identities of the folders are compared this often, and looks begin at such moments. */
+/** At this interval, identities of folders are compared and looks may start. */
 const PULSE_MS = 250;
 const LOOK_EVERY_MS = 5_000;
-/** When nothing but looks notices a change. */
+/** The interval if only looks find changes. */
 const ONLY_LOOKING_EVERY_MS = 2_000;
-/** A look that takes 1 ms waits for so many: 0.125 % of a core. The rest of the 0.2 % is for the comparison and the pulses. */
+/**
+ * A look that takes 1 ms waits this many ms: 0.125 % of a core. The rest of the 0.2 % is for the comparison and the
+ * pulses.
+ */
 const PAUSE_PER_LOOK = 800;
-/** While looks are all there is: 1 %. */
+/** If only looks find changes: 1 % of a core. */
 const PAUSE_PER_ONLY_LOOK = 100;
-/** While events speak of folders: 5 %. */
+/** While events report folders: 5 % of a core. */
 const PAUSE_WHILE_TOLD = 20;
 
-/** In a row, of a system that fails for no lasting reason. */
+/** Number of consecutive tries if the system fails for a temporary reason. */
 const MOST_TRIALS = 4;
 
 const NOTHING_YET: Look = { entries: new Map(), roots: new Map(), milliseconds: 0 };
 
 export function watchFolder(input: {
   folder: string;
-  /** With the path of the file below the folder, when it is known. */
+  /** Receives the path of the file below the folder, if it is known. */
   onChange: (path?: string) => void;
   warn: (message: string) => void;
   subscribe?: Subscribe;
   lookEveryMs?: number;
 }): { close(): Promise<void> } {
   const { folder, onChange, warn, subscribe = subscribeToSystem, lookEveryMs = LOOK_EVERY_MS } = input;
-  // At once: whatever changes after this call is noticed.
+  // Looks synchronously, so that every change after this call is noticed.
   let known = lookAtOnce(folder) ?? NOTHING_YET;
   let identity = identityOf(folder);
   let watched: Look['roots'] = new Map();
   let stops: (() => Promise<unknown>)[] = [];
-  /** Set when the system has refused; a new folder is another trial. */
+  /** True after the system has refused. A new folder is tried again. */
   let isRefused = false;
   let trials = 0;
   let isClosed = false;
@@ -69,7 +72,7 @@ export function watchFolder(input: {
   async function refuse(error: unknown): Promise<void> {
     await stop();
     trials += 1;
-    // A folder below that goes away while the system reads it is no refusal: the next look begins once more.
+    // A subfolder that disappears while the system reads it is not a refusal. The next look tries again.
     if (isRefused || isClosed || (trials < MOST_TRIALS && !hasNoRoom(error))) return;
     isRefused = true;
     warn(`changes in ${folder} are noticed late, by looking every few seconds: ${reasonOf(error)}`);
@@ -82,7 +85,7 @@ export function watchFolder(input: {
   function take(path: string): void {
     if (path !== '' && !isRelevant(path)) return;
     const print = fingerprintOf(join(folder, path));
-    // Only a look knows what is in a folder, or was.
+    // Only a look knows the content of a folder.
     const above = dirname(path).replace(/^\.$/, '');
     if (isFolder(print) || isFolder(known.entries.get(path)) || !known.entries.has(above)) {
       lookSoon();
@@ -110,7 +113,7 @@ export function watchFolder(input: {
     const failed = begun.find((result) => result.status === 'rejected');
     if (failed) await refuse(failed.reason);
     else trials = 0;
-    // What changed before the system was ready is found by the next look.
+    // The next look finds what changed before the system was ready.
     nextLook = 0;
   }
 
@@ -130,12 +133,12 @@ export function watchFolder(input: {
       onChange();
     }
     const hasNewFolder = isReplaced || (found !== undefined && tellDifferences(before, found));
-    // Gone: the pulse that finds one of its name again goes on.
+    // The folder is gone. A pulse that finds a folder of its name continues.
     if (!found) return stop();
     if (!isRefused && (hasNewFolder || !isSame(watched, found.roots))) await open();
   }
 
-  /** Says whether there is a folder that was not there before. */
+  /** Returns true if there is a new folder. */
   function tellDifferences(before: Look, now: Look): boolean {
     let hasNewFolder = false;
     for (const [path, print] of now.entries) {
@@ -174,7 +177,7 @@ const isSame = (a: Look['roots'], b: Look['roots']): boolean =>
 
 const IGNORED = [`**/{${[...SKIPPED_FOLDERS, '.git', '.hg', '.svn', '.venv', '.tox', '.mypy_cache'].join(',')}}/**`];
 
-/** Native code, so loaded only by a process that watches: where it is not installed, looks are what there is. */
+/** This is native code, so only a process that watches loads it. If it is not installed, only looks find changes. */
 async function subscribeToSystem(folder: string, onPaths: Parameters<Subscribe>[1]): ReturnType<Subscribe> {
   const { default: system } = await import('@parcel/watcher');
   const subscription = await system.subscribe(
@@ -192,7 +195,7 @@ async function subscribeToSystem(folder: string, onPaths: Parameters<Subscribe>[
 const hasNoRoom = (error: unknown): boolean =>
   /No space left on device|Too many open files|ENOSPC|EMFILE/.test(messageOf(error));
 
-/** The system's word for it is that no space is left, or too many files are open. */
+/** The system reports missing space or too many open files. */
 const reasonOf = (error: unknown): string =>
   hasNoRoom(error)
     ? 'the system lets us watch no more folders; raise it with "sysctl fs.inotify.max_user_watches=524288 fs.inotify.max_user_instances=512" and start again'

@@ -3,19 +3,19 @@ import { padEnd, widthOf } from '../output/text.ts';
 export type Welcome = {
   readonly version: string;
   readonly url: string;
-  /** Undefined when everybody is an administrator without logging in. */
+  /** Undefined if every visitor is an administrator without a login. */
   readonly user: string | undefined;
   readonly password:
     | { readonly kind: 'new'; readonly value: string; readonly file: string }
     | { readonly kind: 'kept'; readonly file: string }
     | { readonly kind: 'configured'; readonly origin: string };
   readonly dataDirectory: string;
-  /** What further commands need to find it again: ` --data-dir …`, or nothing. */
+  /** The option with which later commands find the directory: ` --data-dir …`, or empty. */
   readonly dataDirectoryOption: string;
   readonly workspace: string | undefined;
 };
 
-/** What a person needs after the start, and no more. In a box where it fits into the columns of a terminal. */
+/** What a person needs after the start. It is in a box if it fits into the columns of the terminal. */
 export function renderWelcome(welcome: Welcome, columns: number | undefined): string {
   const { version, url, user, dataDirectory, dataDirectoryOption, workspace } = welcome;
   const facts: (readonly [string, string])[] = [

@@ -1,8 +1,8 @@
 /**
- * The workspace of lite: compiled and registered at the start, and again whenever a file in it changes. A broken file is
- * an import error beside its DAG; everything else goes on.
+ * The workspace of lite. It is compiled and registered at the start, and again whenever a file in it changes. A broken
+ * file becomes an import error of its DAG; everything else continues.
  *
- *   begun ──▶ compiled while Postgres and the control plane come up ──open──▶ registered ──▶ watched … ──▶ closed
+ *   begun ──▶ compiled while Postgres and the control plane start ──open──▶ registered ──▶ watched … ──▶ closed
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
@@ -24,33 +24,33 @@ import { watchFolder } from './watch-folder.ts';
 
 export type LiteWorkspace = {
   readonly first: SyncSummary;
-  /** For the editor, which compiles what it has saved. */
+  /** Compiles files that the editor has saved. */
   readonly compiler: WorkspaceCompiler;
   close(): Promise<void>;
 };
 
-/** Who the audit log names for what lite does by itself. */
+/** The actor in the audit log for automatic actions of lite. */
 const ACTOR = { name: 'svc lite', clientIp: 'local', requestId: 'workspace' };
 
-/** An editor writes a file in several steps, a checkout many files: wait until it is quiet. */
+/** An editor writes a file in several steps, and a checkout writes many files, so changes are debounced. */
 const QUIET_MS = 200;
 const BEAT_EVERY_MS = 5_000;
 const SHOWN_FAILURES = 5;
 const FILES_READ_FIRST = 3;
-/** The start waits this long for the first reading; what takes longer goes on beside. */
+/** The start waits this long for the first reading. A longer one continues in the background. */
 const FIRST_READING_MS = 10_000;
 
-/** Being read, for a control plane that is not there yet. */
+/** A workspace that is being read while the control plane starts. */
 export type BegunWorkspace = {
   open(db: Database): Promise<LiteWorkspace>;
-  /** Nobody will open it. */
+  /** Closes a workspace that will not be opened. */
   close(): Promise<void>;
 };
 
 type WorkspaceInput = {
   workspace: string;
   compiler: Compiler;
-  /** Which of them `executor=` may name; absent: any. */
+  /** The executors that `executor=` may name. If absent, it may name any. */
   executors?: readonly string[];
   log: SyncLog;
 };
@@ -59,15 +59,15 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   const { compiler } = input;
   const workspace = resolve(input.workspace);
   let isClosed = false;
-  /** What fails because it is stopped is no news. */
+  /** After a stop, failures are expected and not logged. */
   const log: SyncLog = {
     info: (message) => void (isClosed || input.log.info(message)),
     warn: (message) => void (isClosed || input.log.warn(message)),
     error: (message) => void (isClosed || input.log.error(message)),
   };
   const { promise: opened, resolve: give, reject: refuse } = Promise.withResolvers<Registrar>();
-  opened.catch(() => {}); // told to whoever registers
-  // Not here: what authors write must not hold up the control plane of this process.
+  opened.catch(() => {}); // reported to the caller of a registration
+  // Files are read in a thread, because their content must not block the control plane in this process.
   const reader = createReadingThread();
   const sync = createWorkspaceSync({ workspace, compiler, reader, registrar: registrarOnceThere(opened), log });
 
@@ -77,7 +77,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   const readAgain = async (): Promise<void> => {
     const files = changed.size > FILES_READ_FIRST ? [] : [...changed];
     changed.clear();
-    // A file somebody has just saved does not wait for the many others of a large workspace.
+    // A file that was just saved does not wait for the other files of a large workspace.
     for (const file of files) await sync.syncFile(join(workspace, file));
     await sync.syncAll();
   };
@@ -89,14 +89,14 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
       const reading = readAgain().catch((error: unknown) =>
         log.error(`the workspace was not read: ${messageOf(error)}`),
       );
-      // An earlier one may still wait for its file; whoever closes waits for both.
+      // An earlier reading may still wait for its file, so closing waits for both.
       running = Promise.all([running, reading]);
     }, QUIET_MS);
   };
-  // Before the first reading: what changes meanwhile is not missed.
+  // Watching starts before the first reading, so that no change is missed.
   const watcher = watchFolder({ folder: workspace, onChange: resync, warn: log.warn });
   const reading = sync.syncAll();
-  // One file that takes long is no reason to keep people from all others.
+  // One slow file must not keep people from all others.
   running = reading.catch((error: unknown) => log.error(`the workspace was not read: ${messageOf(error)}`));
   const units = (): WorkspaceUnit[] => sync.outcomes().map((outcome) => editorUnit(workspace, outcome));
 
@@ -106,7 +106,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
     return watcher.close();
   }
 
-  /** Of what nobody has opened there is nothing to finish. */
+  /** Closes a workspace that was never opened, so there is nothing to finish. */
   async function giveUp(): Promise<void> {
     const ending = endWatching();
     refuse(new Error('the control plane has not come up'));
@@ -118,7 +118,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
     if (!tenant) throw new Error('the control plane is not ready yet');
     give(createDatabaseRegistrar({ db: db.tenant(tenant.id), actor: ACTOR, executors: input.executors }));
     const first = await Promise.race([reading, soFarAfter(sync, FIRST_READING_MS)]);
-    // Lite compiles what changes: it is the DAG processor of its control plane, and says that it lives.
+    // Lite compiles changes, so it sends heartbeats as the DAG processor of its control plane.
     const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
     const sayAlive = (): void => void beat(db, identity, 'dag_processor').catch(() => {});
     const beating = setInterval(sayAlive, BEAT_EVERY_MS);
@@ -135,7 +135,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
       async close() {
         await endWatching();
         clearInterval(beating);
-        await recordStop(db, identity.processId).catch(() => {}); // the database may have left first
+        await recordStop(db, identity.processId).catch(() => {}); // the database may have stopped first
         await running;
         await Promise.all([compiler.close(), reader.close()]);
       },
@@ -152,7 +152,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   };
 }
 
-/** What is to be registered waits for the control plane. */
+/** Registrations wait for the control plane. */
 function registrarOnceThere(opened: Promise<Registrar>): Registrar {
   return {
     register: async (...what) => (await opened).register(...what),
@@ -178,7 +178,7 @@ export function describeSync({ registered, failed, pending = [] }: SyncSummary):
   return `${dags} in the workspace, ${news}${broken}${open}`;
 }
 
-/** For the terminal, where the log does not show yet what the first reading found. */
+/** Text for the terminal, because the log does not show yet what the first reading found. */
 export function describeFailures({ failed }: SyncSummary): string[] {
   const shown = failed.slice(0, SHOWN_FAILURES).map(({ name, message }) => `${name} does not compile:\n${message}`);
   const more = failed.length - shown.length;

@@ -72,7 +72,7 @@ async function migrate(context: CliContext, options: Options): Promise<void> {
   await withDatabase(sessionUrl(config), (db) => runMigration(context, { config, db, request }));
 }
 
-/** In the order in which they are done, whatever the order in which they were named. */
+/** Returns the kinds in the order of the work, whatever the order in which they were named. */
 function kindsOf(only: string | undefined): readonly Kind[] {
   if (only === undefined) return KINDS;
   const named = only.split(',').map((name) => name.trim());
@@ -89,7 +89,7 @@ function dateOf(text: string | undefined): string | undefined {
   return date.toISOString();
 }
 
-/** From a file or the environment: on the command line everybody on the machine could read them. */
+/** Reads keys from a file or the environment, because every user of the machine could read them on the command line. */
 function fernetKeys({ env }: CliContext, file: string | undefined): string | undefined {
   if (file === undefined) return env['AIRFLOW__CORE__FERNET_KEY'];
   try {

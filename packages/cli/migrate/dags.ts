@@ -1,6 +1,6 @@
 /**
- * Pause states. A DAG that is not deployed here yet becomes known, stale and with its pause state; deploying it keeps that state,
- * as it does for every DAG that is there.
+ * Imports pause states. A DAG that is not deployed here yet is created as stale, with its pause state. Deploying it
+ * keeps that state, as for every existing DAG.
  */
 import { findDags, findImportedSpec, saveImportedDag } from '@svc/server/db/imports/imported-dags.ts';
 import { setPaused } from '@svc/server/db/dags/dags.ts';
@@ -63,7 +63,7 @@ async function migrateDag(
   return { ...named, outcome: 'change', reason };
 }
 
-/** The DAG as far as the source knows it, with the version that imported runs are bound to. */
+/** Creates the DAG as far as the source knows it, with the version of imported runs. */
 export async function becomeKnown({ source }: Migration, trx: TenantDb, dag: SourceDag): Promise<void> {
   const spec = importedSpec({
     dag,

@@ -1,6 +1,7 @@
 /**
- * Airflow's encryption at rest, read: Fernet tokens (github.com/fernet/spec). A key is 32 bytes in URL-safe base64: the first
- * half signs (HMAC-SHA256), the second encrypts (AES-128-CBC). Several keys are tried in turn, as Airflow does after a change.
+ * Decrypts Airflow's encryption at rest: Fernet tokens (github.com/fernet/spec). A key is 32 bytes in URL-safe base64.
+ * The first half signs (HMAC-SHA256), the second half encrypts (AES-128-CBC). Several keys are tried in order, as in
+ * Airflow after a rotation.
  */
 import { createDecipheriv, createHmac, timingSafeEqual } from 'node:crypto';
 import { usageError } from '../cli-error.ts';
@@ -31,7 +32,7 @@ export function createFernet(text: string | undefined): Fernet {
   };
 }
 
-/** The text itself is never shown: it opens everything. */
+/** The message never contains the key. */
 function keyOf(text: string, index: number): Buffer {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length !== 32) {
@@ -42,7 +43,7 @@ function keyOf(text: string, index: number): Buffer {
   return bytes;
 }
 
-/** Undefined when the token was not made with this key. */
+/** Returns undefined if another key made the token. */
 function open(token: Buffer, key: Buffer): string | undefined {
   if (token.length < HEADER + SIGNATURE || token[0] !== VERSION) return undefined;
   const signed = token.subarray(0, -SIGNATURE);
@@ -52,6 +53,6 @@ function open(token: Buffer, key: Buffer): string | undefined {
   try {
     return Buffer.concat([decipher.update(signed.subarray(HEADER)), decipher.final()]).toString('utf8');
   } catch {
-    return undefined; // signed with the key, and not a whole number of blocks
+    return undefined; // signed with the key, but not a whole number of blocks
   }
 }

@@ -1,4 +1,4 @@
-/** Rows of Airflow as rows of ours. Pure. */
+/** Converts rows of Airflow to rows of svc. It is pure. */
 import type { ImportedInstance, ImportedRun, ImportedTry } from '@svc/server/db/imports/imported-runs.ts';
 import type { SourceRun, SourceTry } from '@svc/server/db/imports/airflow/source-types.ts';
 import { isDagId, isRunId } from '@svc/spec/ids.ts';
@@ -70,7 +70,7 @@ function confOf(conf: SourceRun['conf']): { conf: string; remark: string | undef
   }
 }
 
-/** What is not finished never will be: nothing of ours may take it for work. */
+/** An unfinished instance never runs here, so it gets no status that a scheduler would act on. */
 const endOf = (state: string | null): TaskState | null =>
   state !== null && isTaskState(state) && isFinished(state) ? state : null;
 

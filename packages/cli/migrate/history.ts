@@ -1,10 +1,10 @@
 /**
- * Runs and their task instances, to be read and never to be run.
+ * Imports runs and their task instances. They can be read, and never run.
  *
- *   a page of runs ──▶ those that are finished and not here ──▶ groups of some thousand instances, each in one transaction:
- *   runs, instances page by page, earlier tries, the counts of each run, and how far it is
+ *   a page of runs ──▶ finished ones that are missing here ──▶ groups of some thousand instances, each in one transaction:
+ *   runs, instances page by page, earlier tries, the counts of each run, and the progress
  *
- * Killed at any moment, it goes on after the last group that was committed. Nothing is held but one page.
+ * If it is killed, the next import continues after the last committed group. Only one page is in memory.
  */
 import { findPosition, saveFinished, savePosition } from '@svc/server/db/imports/checkpoints.ts';
 import {
@@ -58,19 +58,19 @@ export async function migrateHistory(migration: Migration): Promise<void> {
   );
 }
 
-/** An HTTP API tells how many instances a run has when they are read. */
+/** With an HTTP API, the number of instances of a run is known only after they are read. */
 function countBefore(report: Report, group: readonly Importable[]): void {
   for (const { run } of group) report.instances += run.instances ?? 0;
   if (group.some(({ run }) => run.instances === undefined))
     report.note('history', 'how many task instances there are is known when they are read');
 }
 
-/** Asked to stop; what is done is committed. */
+/** The user stopped the import. Committed groups stay. */
 export class InterruptedError extends Error {}
 
 type Importable = { run: SourceRun; row: ImportedRun; replaces: number | undefined };
 
-/** What is done with each run of a page; those that are to be written come back. */
+/** Decides what to do with each run of a page, and returns the runs to write. */
 async function sorted(migration: Migration, page: readonly SourceRun[], dags: Dags): Promise<Importable[]> {
   const { report, db, tenant, overwrites } = migration;
   const usable = page.flatMap((run): Importable[] => {
@@ -121,7 +121,7 @@ function decide(
     : { outcome: 'left', reason: 'it ended otherwise there since it was imported; --overwrite imports it anew' };
 }
 
-/** Groups of runs that are written together; one with very many instances is a group of its own. */
+/** Groups runs that are written together. A run with very many instances is a group of its own. */
 function* groupsOf(items: readonly Importable[]): Generator<Importable[]> {
   let group: Importable[] = [];
   let instances = 0;
@@ -144,7 +144,7 @@ async function dagsOf({ source }: Migration): Promise<Dags> {
   return { source: dags, known: new Map() };
 }
 
-/** Every DAG once: that its tasks are known, whether or not it is deployed here. */
+/** Makes each DAG known once, so that its tasks are known even if it is not deployed here. */
 async function makeKnown(migration: Migration, dagId: string, dags: Dags): Promise<void> {
   if (dags.known.has(dagId)) return;
   const dag = dags.source.get(dagId) ?? gone(dagId);
@@ -156,7 +156,7 @@ async function know(migration: Migration, dag: SourceDag): Promise<void> {
   if (migration.isApplied) await inTransaction(migration, (trx) => becomeKnown(migration, trx, dag));
 }
 
-/** A DAG that Airflow deleted may have left runs: it is paused, and known by its id alone. */
+/** A DAG that Airflow has deleted may still have runs. It is paused, and only its id is known. */
 const gone = (dagId: string): SourceDag => ({
   id: dagId,
   displayName: dagId,
@@ -201,7 +201,7 @@ async function importGroup(
   });
   report.count('history', 'change', replaced.length);
   report.count('history', 'create', created.length - replaced.length);
-  // What somebody made here between the question and the insert.
+  // Counts runs that were created here between the query and the insert.
   report.count('history', 'left', group.length - created.length);
   report.instances += instances;
 }

@@ -29,7 +29,7 @@ async function cancel(
   for (const runId of runIds) {
     const path = { dag_id: dagId, dag_run_id: runId };
     const run = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
-    // Marking it would turn a success of the past into a failure.
+    // Marking a finished run would turn a past success into a failure.
     if (isRunFinished(run.state)) {
       if (!options.json) context.stderr.write(`${runId} is over already (${run.state}).\n`);
       runs.push(run);

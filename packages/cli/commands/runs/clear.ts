@@ -59,7 +59,7 @@ async function clear(context: CliContext, dagId: string, runId: string, options:
   const client = await clientOf();
   const body = bodyOf(runId, options);
   const would = await request(client, dagId, { ...body, dry_run: true }).catch(async (error: unknown) => {
-    // A task that no version has is refused by the server; here it is told as everywhere, with the exit code for it.
+    // The server refuses an unknown task. The error here has the usual text and exit code.
     await refuseUnknownTasks(client, dagId, runId, options.task);
     throw error;
   });
@@ -74,7 +74,7 @@ async function clear(context: CliContext, dagId: string, runId: string, options:
     return;
   }
   if (!options.yes) {
-    // Where the answer is to be read by a program, a table would be in its way.
+    // JSON output is for a program, and a table would disturb it.
     if (!options.json) print(context, would);
     await confirm(context, would.length);
   }
@@ -95,7 +95,7 @@ const bodyOf = (runId: string, options: Options): ClearTaskInstances => ({
   run_on_latest_version: options.latestVersion === true,
 });
 
-/** `load[3]` is an instance of a mapped task; no task id has brackets. */
+/** `load[3]` is an instance of a mapped task. Task ids have no brackets. */
 export function taskChoice(text: string): string | [string, number] {
   const [, taskId, mapIndex] = /^(.+)\[(\d+)\]$/.exec(text) ?? [];
   return taskId === undefined ? text : [taskId, Number(mapIndex)];
@@ -106,7 +106,7 @@ async function request(client: Client, dagId: string, body: ClearTaskInstances):
   return inOrder((await client.post('/api/v2/dags/{dag_id}/clearTaskInstances', { path, body })).task_instances);
 }
 
-/** A name that is wrong selects nothing, as a task that is well does; only one of them needs no change. */
+/** A misspelt task selects nothing, and so does a successful one. Only the misspelt one is an error. */
 async function refuseUnknownTasks(
   client: Client,
   dagId: string,

@@ -80,7 +80,7 @@ async function logs(context: CliContext, dagId: string, runId: string | undefine
   });
 }
 
-/** With --follow, a task that has not started yet is waited for. */
+/** Returns the instance to read. With --follow, it waits for a task that has not started yet. */
 async function instanceToRead(input: {
   context: CliContext;
   clientOf: () => Promise<Client>;
@@ -91,7 +91,7 @@ async function instanceToRead(input: {
   const { context, clientOf, run, options, signal } = input;
   for (let isFirst = true; ; isFirst = false) {
     const client = await clientOf();
-    // The run first: when it is over by now, no task will start any more.
+    // The run is read first. If it has ended, no task will start any more.
     const path = { dag_id: run.dag_id, dag_run_id: run.dag_run_id };
     const { state } = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
     const all = await instancesOf(client, run);
@@ -105,7 +105,7 @@ async function instanceToRead(input: {
   }
 }
 
-/** An earlier try may have one though the latest has not begun. */
+/** An earlier try may have a log although the latest one has not started. */
 const hasLog = (instance: TaskInstance, options: Options): boolean => (options.try ?? instance.try_number) > 0;
 
 const waitText = (found: TaskInstance | undefined): string =>
@@ -115,7 +115,7 @@ const waitText = (found: TaskInstance | undefined): string =>
 
 const endOf = ({ end_date: end }: TaskInstance): number => (end === null ? 0 : Date.parse(end));
 
-/** What failed last; else what is being tried, the latest first. */
+/** Returns the task that failed last. Without one, it returns the latest one that is being tried. */
 export function mostTelling(all: readonly TaskInstance[]): TaskInstance | undefined {
   const tried = inOrder(all.filter((instance) => instance.try_number > 0));
   const failed = tried.filter(({ state }) => state === 'failed').toSorted((a, b) => endOf(b) - endOf(a));

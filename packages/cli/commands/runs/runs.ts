@@ -1,4 +1,4 @@
-/** `svc runs`: the group, and how runs are listed and looked at. The other commands have a file each. */
+/** `svc runs`: the command group, and listing and showing runs. The other commands have a file each. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { RUN_STATES, RUN_TYPES, TASK_STATES } from '@svc/spec/states.ts';
 import type { RunState, RunType } from '@svc/spec/states.ts';
@@ -140,10 +140,10 @@ async function listRuns(
         offset,
       },
     });
-    // Runs that begin meanwhile push others to the next page, where they come again.
+    // New runs may move others to the next page, so some may occur twice.
     for (const run of page.dag_runs) runs.set(`${run.dag_id} ${run.dag_run_id}`, run);
     offset += page.dag_runs.length;
-    const total = page.total_entries ?? 0; // null only to those who page by cursor
+    const total = page.total_entries ?? 0; // null only when paging by cursor
     if (page.dag_runs.length === 0 || offset >= Math.min(total, options.limit)) {
       return { runs: [...runs.values()], total };
     }

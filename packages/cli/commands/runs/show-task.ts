@@ -1,4 +1,4 @@
-/** `svc runs show --task`: one task of a run from close up. */
+/** `svc runs show --task`: details of one task of a run. */
 import type { DagRun, TaskDependency, TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import { failureText } from '@svc/spec/failure-causes.ts';
 import { CliError, EXIT } from '../../cli-error.ts';
@@ -14,7 +14,7 @@ import { durationText, instanceName, secondsOf, stateText } from '../../runs/fie
 type Closeup = { instance: TaskInstance; tries: TaskInstanceTry[]; dependencies: TaskDependency[] };
 
 const INSTANCE = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}';
-/** Each costs two calls. */
+/** Each instance costs two calls. */
 const MOST_INSTANCES = 20;
 
 export async function showTask(
@@ -49,7 +49,7 @@ export async function showTask(
   }
 }
 
-/** `load` is the task with all its instances, `load[3]` one of them. */
+/** `load` is the task with all its instances, `load[3]` is one of them. */
 export function chosenInstances(all: readonly TaskInstance[], task: string): TaskInstance[] {
   const whole = all.filter((instance) => instance.task_id === task);
   return whole.length > 0 ? whole : all.filter((instance) => instanceName(instance) === task);

@@ -32,7 +32,7 @@ async function watch(
   await waitForEnd(context, { clientOf, dagId, runId: run.dag_run_id, options });
 }
 
-/** Until the run has ended. A failed run is a failed command, whatever is printed. */
+/** Waits until the run has ended. A failed run makes the command fail, whatever is printed. */
 export async function waitForEnd(
   context: CliContext,
   input: {

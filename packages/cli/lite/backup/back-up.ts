@@ -1,6 +1,7 @@
 /**
- * `svc lite backup`: the database, the logs of tasks and the secrets in one archive, while lite runs or not. A lite that is
- * stopped has its Postgres started for the moment: there is one way to copy a database, and it also mends what a crash left.
+ * `svc lite backup`: writes the database, the logs of tasks and the secrets to one archive, whether lite runs or not.
+ * If lite is stopped, its Postgres is started for the backup. There is only one way to copy a database, and a start
+ * also recovers from a crash.
  */
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
@@ -31,7 +32,7 @@ import type { TarEntry } from './tar.ts';
 
 export type BackupOptions = ConfigOptions & { dataDirectory: string; file: string; force?: true; json?: true };
 
-/** Three times as fast as the default, for a few per cent of size. */
+/** This level is much faster than the default, for a slightly larger file. */
 const COMPRESSION_LEVEL = 2;
 
 export async function backUpLite(context: CliContext, options: BackupOptions): Promise<void> {
@@ -77,7 +78,7 @@ async function refuseWithoutInstance(directory: DataDirectory, config: LiteConfi
   }
 }
 
-/** What an installation uses and the archive cannot hold, because it is kept elsewhere. */
+/** Returns what an installation uses but the archive cannot contain, because it is stored elsewhere. */
 function leftOut(config: LiteConfig): string[] {
   return (['secret_key', 'auth.jwt.secret', 'logs.dir'] as const).flatMap((key) => {
     const chosen = config.chosen(key);
@@ -85,7 +86,7 @@ function leftOut(config: LiteConfig): string[] {
   });
 }
 
-/** On the Postgres of the running lite, or on one started for the moment. */
+/** Uses the Postgres of the running lite, or starts one for the backup. */
 async function withPostgres<T>(directory: DataDirectory, use: () => Promise<T>): Promise<T> {
   if (holderOf(directory.lock)) return use();
   const lock = await acquireLock(directory.lock);
@@ -102,7 +103,10 @@ async function withPostgres<T>(directory: DataDirectory, use: () => Promise<T>):
   }
 }
 
-/** Under another name until it is whole and on the disk: a name that is there is a backup. */
+/**
+ * Writes under another name until the archive is complete and on the disk. A file with the final name is therefore a
+ * complete backup.
+ */
 async function writeArchive(input: { client: Superuser; directory: DataDirectory; file: string }): Promise<Manifest> {
   const { client, directory, file } = input;
   const draft = `${file}.${randomBytes(6).toString('hex')}.partial`;
@@ -138,7 +142,7 @@ async function writeArchive(input: { client: Superuser; directory: DataDirectory
   return manifest;
 }
 
-/** Logs after the database: of every line it counts, the file is there. */
+/** Logs follow the database, so the archive has the file of every line that the database counts. */
 async function* contents(client: Superuser, directory: DataDirectory): AsyncGenerator<TarEntry> {
   yield* clusterEntries({ client, directory: directory.postgres, as: 'postgres' });
   yield* fileEntry(`${directory.postgres}.password`, 'postgres.password');
@@ -163,7 +167,8 @@ async function flush(path: string): Promise<void> {
 }
 
 function explained(error: unknown, { file, directory }: { file: string; directory: DataDirectory }): unknown {
-  if (systemCode(error) === undefined && isDiskFull(error)) return explainFailure(error, directory); // Postgres says so
+  // Postgres reports a full disk
+  if (systemCode(error) === undefined && isDiskFull(error)) return explainFailure(error, directory);
   switch (systemCode(error)) {
     case 'ENOSPC':
     case 'EDQUOT':

@@ -1,10 +1,11 @@
 /**
- * A consistent copy of a running Postgres cluster, by the protocol Postgres documents for copies of its files:
+ * Copies a running Postgres cluster consistently, with Postgres' documented protocol for copies of its files:
  *
- *   slot: nothing of the log is recycled ──▶ backup start ──▶ files, as they are found ──▶ backup stop ──▶ label, log, control
+ *   slot keeps the log ──▶ backup start ──▶ files, as they are found ──▶ backup stop ──▶ label, log, control
  *
- * Files are copied while they are written to, so each may hold a different moment; the log from the start to the stop makes
- * them one. Everything committed before the start is in the copy, and of what was committed meanwhile a part that has no gap.
+ * Files change while they are copied, so each may hold another moment. The write-ahead log from start to stop makes
+ * them consistent. The copy contains everything that was committed before the start, and a gapless part of what was
+ * committed during the backup.
  */
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
@@ -12,7 +13,7 @@ import type { Superuser } from '@svc/local-postgres/cluster-superuser.ts';
 import { directoryEntries, fileEntry } from './directory-entries.ts';
 import type { TarEntry } from './tar.ts';
 
-/** What belongs to the running server, or is made anew by the next one: as Postgres' documentation lists it. */
+/** Content that belongs to the running server or that the next one creates, as Postgres' documentation lists it. */
 const EMPTIED = new Set([
   'pg_dynshmem',
   'pg_notify',
@@ -25,12 +26,12 @@ const EMPTIED = new Set([
 ]);
 const LEFT_OUT = new Set(['postmaster.pid', 'postmaster.opts', 'backup_label', 'backup_label.old', 'tablespace_map']);
 const LEFT_OUT_ANYWHERE = /^(pgsql_tmp|pg_internal\.init)/;
-/** Last: a recovery must not find a later checkpoint in it than the log has. */
+/** Copied last, because recovery must not find a later checkpoint in it than the log has. */
 const CONTROL = join('global', 'pg_control');
 const LOG_FILE = /^[0-9A-F]{24}$/;
 
 export async function* clusterEntries(input: {
-  /** Of a superuser. Its session holds the backup: without it, there is none. */
+  /** A connection of a superuser. The backup exists only while this session is open. */
   client: Superuser;
   directory: string;
   as: string;
@@ -57,7 +58,7 @@ export async function* clusterEntries(input: {
 
 function isLeftOut(path: string): boolean {
   const folder = dirname(path);
-  if (folder === '.' && path === 'pg_wal') return true; // follows after the stop
+  if (folder === '.' && path === 'pg_wal') return true; // added after the stop
   return LEFT_OUT.has(path) || path === CONTROL || EMPTIED.has(folder) || LEFT_OUT_ANYWHERE.test(basename(path));
 }
 

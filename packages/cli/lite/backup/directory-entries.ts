@@ -1,4 +1,4 @@
-/** Files of a directory that others are writing to, as entries of an archive. */
+/** Files of a directory that other processes write to, as entries of an archive. */
 import { open, readdir } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,15 +8,15 @@ import type { TarEntry } from './tar.ts';
 const CHUNK_BYTES = 256 * 1024;
 
 export type DirectoryOptions = {
-  /** On disk. */
+  /** The path on disk. */
   readonly directory: string;
-  /** In the archive. */
+  /** The path in the archive. */
   readonly as: string;
-  /** Paths below the directory; of a directory that is left out, nothing below it is looked at. */
+  /** Tests paths below the directory. The content of an omitted directory is skipped as well. */
   readonly isLeftOut?: (path: string) => boolean;
 };
 
-/** Directories before what is in them, everything in the order of names. What vanishes meanwhile is left out. */
+/** Yields a directory before its content, in the order of names. Files that disappear during the walk are omitted. */
 export async function* directoryEntries(options: DirectoryOptions, below = ''): AsyncGenerator<TarEntry> {
   const { directory, as, isLeftOut = () => false } = options;
   yield { kind: 'directory', path: join(as, below) };
@@ -29,7 +29,10 @@ export async function* directoryEntries(options: DirectoryOptions, below = ''): 
   }
 }
 
-/** As long as it is when it is opened: what is added later is not wanted, what is cut off later is filled up with zeros. */
+/**
+ * Yields a file with its size at the time of opening. Bytes added later are ignored, and removed bytes are replaced by
+ * zeros.
+ */
 export async function* fileEntry(file: string, as: string): AsyncGenerator<TarEntry> {
   const handle = await open(file).catch(whenGone(undefined));
   if (!handle) return;

@@ -1,9 +1,9 @@
-/** What a backup says about itself. The last thing in the archive: one that has it is whole. */
+/** The description of a backup. It is the last entry of the archive, so an archive with a manifest is complete. */
 import { createHash } from 'node:crypto';
 import { VERSION } from '../../version.ts';
 
 export const MANIFEST = 'manifest.json';
-/** Of the layout of the archive; a later svc that changes it must still read this one. */
+/** The version of the archive's layout. A later svc with another layout must still read this one. */
 const FORMAT = 1;
 
 export type FileSum = { readonly bytes: number; readonly sha256: string };
@@ -11,9 +11,9 @@ export type FileSum = { readonly bytes: number; readonly sha256: string };
 export type Manifest = {
   readonly format: number;
   readonly svc_version: string;
-  /** The whole version; a cluster is readable by its own major version only. */
+  /** The full version. Only the same major version can read a cluster. */
   readonly postgres_version: string;
-  /** The archive holds the state of this moment, and nothing later. */
+  /** The archive contains the state of this moment, and nothing later. */
   readonly created_at: string;
   readonly files: Readonly<Record<string, FileSum>>;
 };
@@ -24,7 +24,7 @@ export const makeManifest = (facts: Omit<Manifest, 'format' | 'svc_version'>): M
   ...facts,
 });
 
-/** Undefined for anything that is no manifest of ours. */
+/** Returns undefined if the text is not a valid manifest. */
 export function readManifest(text: string): Manifest | undefined {
   try {
     const value = JSON.parse(text) as Partial<Manifest>;
@@ -38,7 +38,7 @@ export function readManifest(text: string): Manifest | undefined {
   }
 }
 
-/** Passes content through and says at its end what it was. */
+/** Passes content through and reports its size and checksum at the end. */
 export async function* summed(
   content: AsyncIterable<Buffer> | Iterable<Buffer>,
   done: (sum: FileSum) => void,
@@ -53,7 +53,7 @@ export async function* summed(
   done({ bytes, sha256: hash.digest('hex') });
 }
 
-/** The first difference between what the manifest lists and what is there, in words; undefined when there is none. */
+/** Describes the first difference between the manifest and the files, or returns undefined. */
 export function firstDifference(manifest: Manifest, found: ReadonlyMap<string, FileSum>): string | undefined {
   for (const [path, { bytes, sha256 }] of Object.entries(manifest.files)) {
     const sum = found.get(path);

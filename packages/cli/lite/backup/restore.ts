@@ -1,9 +1,9 @@
 /**
- * `svc lite restore`: an archive becomes a data directory.
+ * `svc lite restore`: turns an archive into a data directory.
  *
- *   archive ──▶ directory beside the target ──▶ checked against the manifest ──▶ what was there, aside ──▶ renamed
+ *   archive ──▶ directory next to the target ──▶ checked with the manifest ──▶ old data set aside ──▶ renamed
  *
- * Nothing that is there is touched before all of it is unpacked and found right.
+ * Existing data stays untouched until the archive is unpacked and verified.
  */
 import { randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -34,7 +34,7 @@ export type RestoreOptions = {
   json?: true;
 };
 
-/** Everything an archive of ours may hold. */
+/** Everything that one of our archives may contain. */
 const PLACES = /^(postgres|secrets|logs)(\/|$)|^postgres\.password$|^manifest\.json$/;
 const STOP_LEFTOVER_MS = 30_000;
 
@@ -54,7 +54,7 @@ export async function restoreLite(context: CliContext, options: RestoreOptions):
     const owner = await clusterOwner();
     await refuseOtherPostgres(manifest, owner);
     if (owner) await giveTo(owner, join(draft, 'postgres'));
-    if (isRoot) await chmod(draft, 0o711); // Postgres passes through, as another user
+    if (isRoot) await chmod(draft, 0o711); // Postgres runs as another user and must be able to enter
     aside = isTaken ? await setAside(directory) : undefined;
     await rename(draft, directory.path);
   } catch (error) {
@@ -89,7 +89,7 @@ async function makeDirectory(draft: string, wanted: string): Promise<void> {
   }
 }
 
-/** Everything below `draft`, checked against the manifest. */
+/** Unpacks the archive into `draft` and checks it against the manifest. */
 async function unpack(file: string, draft: string): Promise<Manifest> {
   const sums = new Map<string, FileSum>();
   const refuse = (why: string, cause?: unknown): CliError =>
@@ -163,7 +163,10 @@ async function giveTo(owner: { uid: number; gid: number }, cluster: string): Pro
   }
 }
 
-/** Under its lock, so that no lite starts on it meanwhile; a Postgres that a killed one left behind is stopped. */
+/**
+ * Moves the old data aside under its lock, so that no lite starts on it during this time. A Postgres of a killed lite
+ * is stopped.
+ */
 async function setAside(directory: DataDirectory): Promise<string> {
   const lock = await acquireLock(directory.lock);
   await stopLeftover(directory.postgres, STOP_LEFTOVER_MS);

@@ -1,6 +1,7 @@
 /**
- * Archives in the format of `tar`, written and read as streams: what a backup holds can be looked at with the tools every
- * machine has. The format is tar-stream's concern; here is what a backup may be: files and directories only, and whole.
+ * Archives in the format of `tar`, written and read as streams, so that common tools can inspect a backup. tar-stream
+ * implements the format. This file decides what a backup may contain: only files and directories, and only complete
+ * archives.
  */
 import { once } from 'node:events';
 import { extract as createExtract, pack as createPack } from 'tar-stream';
@@ -12,13 +13,13 @@ export type TarFile = {
   readonly kind: 'file';
   readonly path: string;
   readonly size: number;
-  /** Exactly `size` bytes. */
+  /** Contains exactly `size` bytes. */
   readonly content: AsyncIterable<Buffer> | Iterable<Buffer>;
 };
 
 export type TarEntry = TarFile | { readonly kind: 'directory'; readonly path: string };
 
-/** Not a whole archive, or one with things in it that we never write. */
+/** The archive is incomplete, or contains entries that we never write. */
 export class TarError extends Error {}
 
 const BLOCK = 512;
@@ -52,14 +53,14 @@ async function put(
   await written.promise;
 }
 
-/** The content of an entry is read, or passed over, before the next entry is given. */
+/** Each entry is read or skipped before the next one is yielded. */
 export async function* readTar(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const archive = createExtract();
   void feed(archive, source).catch((error: unknown) => archive.destroy(asError(error)));
   try {
     for await (const entry of archive) {
       yield checked(entry);
-      entry.resume(); // what the caller left
+      entry.resume(); // skips what the caller did not read
     }
   } catch (error) {
     throw explained(error);
@@ -76,7 +77,7 @@ async function feed(archive: Extract, source: AsyncIterable<Buffer>): Promise<vo
     lastBlock = Buffer.concat([lastBlock, chunk.subarray(-BLOCK)]).subarray(-BLOCK);
     if (!archive.write(chunk)) await once(archive, 'drain');
   }
-  // An archive ends with empty blocks; one that was cut between two entries does not.
+  // An archive ends with empty blocks. One that was cut between two entries does not.
   const isWhole = total > 0 && total % BLOCK === 0 && lastBlock.every((byte) => byte === 0);
   if (!isWhole) throw new TarError('it ends in the middle');
   archive.end(null);
