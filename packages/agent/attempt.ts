@@ -327,7 +327,7 @@ class Attempt {
       askedAt = performance.now();
       return this.token;
     };
-    // A repeated Finish is equal to the first, because a lost answer may have handed over an attempt.
+    // A repeated Finish sends the same request, because a lost answer may have handed over an attempt.
     const options = { token, signal, maxServerErrors };
     const reply = await controlPlane.callUntilAnswered('Finish', { ...request, worker_token: workerToken() }, options);
     const { next } = reply;

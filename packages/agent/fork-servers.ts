@@ -21,7 +21,9 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export type LoadedServer = {
   server: ForkServer;
-  /** Lines for the log of each attempt: a module of the project differs from the one at the time of the version. */
+  /**
+   * Lines for the log of each attempt, about modules of the project that have changed since the version was registered.
+   */
   notes: readonly string[];
 };
 

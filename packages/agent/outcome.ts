@@ -76,9 +76,8 @@ function optional(message: ResultMessage): Partial<Outcome> {
 }
 
 /**
- * A task may report only certain causes. Any other cause becomes a plain exception, so that it cannot blame the
- * platform. The exception is its timeout: the task reports it as an exception, and the agent has measured it with its
- * own clock.
+ * A task may report only certain causes. Any other cause becomes a plain failure, so that it cannot blame the platform.
+ * Its timeout is different: the task reports it as an exception, but the agent has measured it with its own clock.
  */
 function failureOfResult(
   { cause, text }: { cause?: unknown; text?: unknown },

@@ -30,7 +30,7 @@ import type { Worker } from './worker.ts';
 
 /** Refusals of the credential, which a repetition would not change. */
 const REFUSALS = new Set<status>([status.PERMISSION_DENIED, status.UNAUTHENTICATED]);
-/** Spread, so that workers that lost the same control plane do not reconnect at once. */
+/** Spread, so that workers that lost the same control plane do not all reconnect at the same moment. */
 const PAUSES = { firstMs: 100, longestMs: 5_000, spread: true };
 
 export async function work(input: {

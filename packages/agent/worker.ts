@@ -80,7 +80,7 @@ export async function createWorker(input: {
   const user = readTaskUser(env[TASK_USER_VARIABLE]);
   const sockets = await openTaskSockets(user);
   const environments = createPythonEnvironments({ env, user, say });
-  // Prepared for the first attempt; an attempt that needs it meets and reports an error
+  // Prepared for the first attempt. An attempt that needs it meets and reports an error.
   environments.get([]).catch(() => {});
   const marks = workerId === '' ? {} : { [WORKER_VARIABLE]: workerId };
   const { isForOne, first } = input;

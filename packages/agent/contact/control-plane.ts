@@ -67,10 +67,10 @@ const SERVER_ERRORS = new Set<status>([status.INTERNAL, status.UNKNOWN]);
 const NO_CONTACT = new Set<status>([status.UNAVAILABLE, status.DEADLINE_EXCEEDED, status.CANCELLED]);
 
 const DEADLINE_MS = 30_000;
-/** Spread, so that agents that lost the same control plane do not reconnect at once. */
+/** Spread, so that agents that lost the same control plane do not all reconnect at the same moment. */
 const PAUSES = { firstMs: 50, longestMs: 5_000, spread: true };
 
-/** Detects a server that hangs within ten seconds, because there is another one. */
+/** Detects a hanging server within ten seconds, because there is another one to use. */
 const QUICK_KEEPALIVE = { 'grpc.keepalive_time_ms': 5_000, 'grpc.keepalive_timeout_ms': 5_000 } as const;
 
 /** `line`: the direct connection to the control plane that has started this agent, as long as it is open. */

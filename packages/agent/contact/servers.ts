@@ -24,7 +24,7 @@ export type Servers<C> = {
 
 /** A host that is switched off does not even refuse a connection. */
 const CONNECT_MS = 2_000;
-/** Spread, so that agents that lost the same server do not reconnect at once. */
+/** Spread, so that agents that lost the same server do not all reconnect at the same moment. */
 const PAUSES = { firstMs: 100, longestMs: 2_000, spread: true };
 
 export function chooseServer<C extends Pick<Client, 'getChannel' | 'close'>>(

@@ -60,7 +60,7 @@ export function createAttemptLog(input: {
   const { append, masks, signal } = input;
   const buffer = createLogBuffer();
   const lines = { stdout: createOutput(masks), stderr: createOutput(masks) };
-  /** The position in the log of position 0 of the buffer. Undefined until the attempt has started. */
+  /** Where the lines of this attempt begin in the log. Undefined until the attempt has started. */
   let base: number | undefined;
   let sending: Promise<void> | undefined;
   let timer: NodeJS.Timeout | undefined;

@@ -46,8 +46,8 @@ function setOf(values: readonly string[]): SecretSet {
 function keptSet(key: string, values: Iterable<string>): SecretSet {
   let set = kept.get(key);
   if (set === undefined) {
-    // Does not match halves: in a line that is still incomplete, the first half would be masked and the rest not
-    // recognised.
+    // Does not match halves of secrets: in a line that is still incomplete, the first half would be masked and the rest
+    // not recognised.
     set = createSecretSet({ findsHalves: false });
     for (const value of values) set.add(value);
   }

@@ -304,9 +304,7 @@ function finishHandler(parts: Parts) {
     return (await credentials.verifyWorker(token)) === undefined ? undefined : { hostname: '', takesNew: false };
   }
 
-  /**
-   * Fails the whole call when it fails. The same end is then reported again, and the same attempt handed over again.
-   */
+  /** When this fails, the whole call fails. The agent then reports the same end again and gets the same attempt. */
   async function nextAttemptOf(handedOver: HandedOver): Promise<NextAttempt | undefined> {
     const { queue: _queue, ...attempt } = handedOver.attempt;
     const identity = { kind: 'task' as const, ...attempt };

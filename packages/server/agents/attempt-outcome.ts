@@ -55,7 +55,7 @@ const Report = Type.Object({
   pid: Type.Optional(Type.Unknown()),
 });
 type Report = Static<typeof Report>;
-/** Counts only when the values can be stored. */
+/** Fields that count only when the values can be stored. */
 const Effects = Type.Object({
   skips: Type.Optional(Type.Array(Type.String())),
   assetEvents: Type.Optional(Type.Array(AssetEvent)),
@@ -101,7 +101,7 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
   };
 }
 
-/** `path`: the place of the first error. The names of fields are those of both reports. */
+/** Describes the first error of either report; `path` is its place. */
 function problemWith(sent: Record<string, unknown>, path = ''): string {
   const [, field, index] = path.split('/');
   switch (field) {

@@ -3,8 +3,8 @@
  * separates them from those and from each other.
  *
  *   attempt   `svc:agent`   one attempt of one task, one callback, or one triggerer. Its holder acts only for that one.
- *   worker    `svc:worker`  receives orders and says nothing about any attempt. A worker that may connect to any process
- *                           of the control plane has its rights in the credential (`scope`).
+ *   worker    `svc:worker`  receives orders and says nothing about any attempt. A worker that may connect to any
+ *                           process of the control plane has its rights in the credential (`scope`).
  *
  * An attempt's credential lives for minutes. Heartbeats renew it until the attempt is older than
  * `auth.max_attempt_credential_lifetime`.

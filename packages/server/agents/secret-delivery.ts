@@ -62,7 +62,9 @@ export function createSecretDelivery(input: {
     );
   }
 
-  /** Runs once per version and state of the vault, so each warning is logged that often. */
+  /**
+   * Runs once per version and state of the vault. Its warnings are therefore logged that often, and not per attempt.
+   */
   function prepare({ tenantId }: AttemptIdentity, version: AttemptVersion, vault: TenantVault): SecretBundle {
     if (vault.unreadable.length > 0) {
       warn(`${tenantId}/${vault.unreadable.join('/')}`, () =>

@@ -22,7 +22,7 @@ export type AgentServiceOptions = {
   keyring: Keyring;
   attempts: Attempts;
   credentials: AgentCredentials;
-  /** Without it, agents may continue without the control plane for any time. */
+  /** Without it, agents may continue without the control plane, with no time limit. */
   lease?: AttemptLease;
   logs: LogSink;
   /** The cache for large values of tasks. Undefined: they are read from Postgres. */

@@ -20,7 +20,7 @@ import type { Lanes } from './shared/lanes.ts';
 
 /** About the duration of a transaction that finishes tasks. */
 const MISSED_AGAIN_MS = 2;
-/** Several times as long as a claim of another process takes. */
+/** Several times the duration of a claim of another process. */
 const LEFT_AGAIN_MS = 10;
 
 export type Dispatcher = {
@@ -91,12 +91,12 @@ export function createDispatcher(options: {
       if (starts.length > 0) {
         const effects = await deferScheduled(db, graphs, starts);
         options.onEffects(effects);
-        if (effects.hasTriggers) continue; // they made room for the instances behind them
+        if (effects.hasTriggers) continue; // they made room for the instances after them
       }
       if (left > 0) return;
-      // Withdrawn instances made room for those behind them. A claim that filled its room may have left some.
+      // Withdrawn instances made room for those after them. A claim that filled its room may have left some.
       if (attempts.length === 0 && withdrawn === 0) return;
-      // A claim that filled a lane may also have left some: it did not see the instances of other lanes behind them.
+      // A claim that filled a lane may also have left some: it did not see the instances of other lanes after them.
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0 && !hasLanes) return;
     }
   }

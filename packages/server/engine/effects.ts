@@ -21,7 +21,7 @@ export function createEffects(options: {
   dispatchCallbacks: () => Promise<void>;
   /** Called when an instance started or stopped waiting for a trigger. */
   onTriggers: () => void;
-  /** Called when runs moved for which tasks may wait, and when tasks started waiting for runs. */
+  /** Called when runs or their tasks have ended, and when tasks started waiting for runs. */
   onAwaited: (effects: Pick<RunEffects, 'moved' | 'awaited'>) => void;
   /** Called with the next moment at which something is due. */
   wakeAt: (moment: string) => void;

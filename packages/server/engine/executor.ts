@@ -31,7 +31,7 @@ export type Executor = {
   capacity(): number;
   /** The lanes that have room now; `capacity` is their sum. Absent when the executor takes every attempt. */
   lanes?: () => Lanes;
-  /** Absent: no worker of another process takes the same attempts. */
+  /** Workers of other processes that take the same attempts. Absent when there are none. */
   readonly peers?: Peers | undefined;
   /**
    * Carries claimed attempts to workers. Each has a new id. An attempt that cannot start, or is lost, is reported

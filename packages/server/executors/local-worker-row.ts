@@ -1,6 +1,6 @@
 /**
- * The row of the subprocess executor's worker, so that it is listed next to the others, and so that the schedulers of other
- * processes know how much room it has.
+ * The row of the subprocess executor's worker. People see it next to the others, and the schedulers of other processes
+ * read from it how much room the worker has.
  */
 import type { AgentLog } from '../agents/collaborators.ts';
 import type { WorkerInfo } from '../agents/workers/worker-hub.ts';
@@ -15,12 +15,12 @@ import {
 
 export type LocalWorkerRow = {
   connected(id: string, info: WorkerInfo): void;
-  /** Its process may live. Without signs of life its row shows it as lost, until it connects again. */
+  /** Called when its process may still live. Without heartbeats its row is shown as lost until it connects again. */
   disconnected(id: string): void;
   /** Called when it was given another attempt. */
   served(): void;
   ended(how: string): Promise<void>;
-  /** Free slots of the local workers of other processes. */
+  /** Returns the free slots of the local workers of other processes. */
   othersFree(): number;
 };
 
@@ -42,7 +42,7 @@ export function createLocalWorkerRow(input: {
   let timer: NodeJS.Timeout | undefined;
   let written: Promise<void> = Promise.resolve();
 
-  /** One after the other: a sign of life that arrives after the end would show a dead worker as idle. */
+  /** One write after another: a heartbeat that arrives after the end would show a dead worker as idle. */
   function write(work: () => Promise<unknown>): Promise<void> {
     written = written.then(work).then(
       () => {},

@@ -96,8 +96,8 @@ function refusal(
 }
 
 /**
- * Returns the existing run if this attempt created it: an operator triggered it while the attempt ran, with the
- * requested id and conf.
+ * Returns the existing run if this attempt created it: a task triggered it while the attempt ran, with the requested id
+ * and conf.
  */
 async function ownRun(db: Database, request: TriggerRequest, { identity }: CallContext) {
   if (request.runId === undefined) return undefined;

@@ -1,4 +1,6 @@
-/** For readers that see masked conf: which runs a search must not find, because the match is in a masked part. */
+/**
+ * For callers that see masked conf: finds runs that a search must not show them, because the match is in a masked part.
+ */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import { conditionsOf, confCondition } from './filters.ts';

@@ -82,9 +82,9 @@ export type SeenDag = {
 } & CompiledProviders;
 
 /**
- * Records that the newest version of a DAG was compiled again, from the same place and without warnings then and now.
- * It takes one statement, while a registration takes a dozen round trips. Returns undefined when something else must be
- * written.
+ * Records that the newest version of a DAG was compiled again, from the same place, without warnings or errors then and
+ * now. It takes one statement, while a registration takes a dozen round trips. Returns undefined when something else
+ * must be written.
  */
 export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionRow | undefined> {
   return db

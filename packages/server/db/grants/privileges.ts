@@ -103,7 +103,7 @@ export const GRANTS: Grants = {
   // Schedulers remove old runs, and so does a person on the host.
   logs_of_removed_runs: { api: NONE, scheduler: WRITE },
   prune_state: { api: NONE, scheduler: { select: true, update: { except: ['is_only'] } } },
-  // What `svc migrate` has done, which works as the owner of the tables.
+  // The progress of `svc migrate`, which works as the owner of the tables.
   airflow_imports: both(NONE),
   log_store_state: { api: READ, scheduler: { select: true, update: true } },
   // Processes, and the schema.

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Every key starts with the tenant, and every reference carries it: a row of one tenant cannot point to another's.
- * Only what exists before a tenant is known stands outside: tenants themselves, the login budget per address, and the
- * heartbeats of processes, which serve all tenants.
+ * Every key starts with the tenant, and every reference contains it, so that a row of one tenant cannot refer to a row
+ * of another. Only data from before a tenant is known has none: tenants themselves, the login budget per address, and
+ * the heartbeats of processes, which serve all tenants.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

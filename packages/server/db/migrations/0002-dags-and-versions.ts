@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * A version is immutable: its row is written once. The dag row holds what changes (paused, stale) and what lists filter
- * and sort by, copied from the current version so that no list has to open a spec.
+ * A version is immutable: its row is written once. The dag row has what changes (paused, stale). It also has the
+ * columns by which lists filter and sort, copied from the current version so that no list has to read a spec.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

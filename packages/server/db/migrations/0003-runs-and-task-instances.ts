@@ -4,9 +4,9 @@ import type { Kysely } from 'kysely';
 /**
  * Runs and task instances. Two rules shape these tables:
  *
- *   - A run is changed only under the lock of its row; that is what makes `state_counts` and the upstream counts true.
- *   - The scheduler never looks at finished work: each of its queries has a partial index over live rows, whose size is
- *     that of the work in flight. Every further index costs on each of the four changes of state an instance goes through.
+ *   - A run is changed only under the lock of its row. This makes `state_counts` and the upstream counts true.
+ *   - The scheduler never reads finished work: each of its queries has a partial index over live rows, whose size
+ *     depends on the active instances. Every further index has a cost at each of the four state changes of an instance.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...RUNS, ...TASK_INSTANCES, ...BESIDE]) await sql.raw(statement).execute(db);

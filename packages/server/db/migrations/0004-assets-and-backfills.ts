@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What makes runs beside a trigger: timetables, backfills and assets. As everywhere in the scheduler, each question asked
- * at every tick has a partial index over what is still open.
+ * What creates runs in addition to triggers: timetables, backfills and assets. As everywhere in the scheduler, each
+ * query of a tick has a partial index over open rows.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...TIMETABLES, ...BACKFILLS, ...ASSETS, ...EVENTS, ...JOBS]) {
@@ -12,7 +12,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
 }
 
 const TIMETABLES = [
-  // The bounds of the schedule, so that the scheduler need not open a spec to find the next run.
+  // The bounds of the schedule, so that the scheduler need not read a spec to find the next run.
   `alter table dags add column start_date timestamptz, add column end_date timestamptz`,
   `update dags d set start_date = (v.spec::json #>> '{dag,start_date}')::timestamptz,
       end_date = (v.spec::json #>> '{dag,end_date}')::timestamptz
@@ -43,7 +43,7 @@ const BACKFILLS = [
     primary key (tenant_id, id),
     foreign key (tenant_id, dag_id) references dags on delete cascade
   )`,
-  // Also the rule: one backfill of a DAG at a time.
+  // Enforces the rule: one backfill of a DAG at a time.
   `create unique index backfills_open on backfills (tenant_id, dag_id) where completed_at is null`,
   `create index backfills_of_dag on backfills (tenant_id, dag_id, id)`,
 ];
@@ -70,7 +70,7 @@ const ASSETS = [
     primary key (tenant_id, id),
     unique (tenant_id, name)
   )`,
-  // The assets that tasks have attached to an alias: what a schedule on the alias waits for.
+  // The assets that tasks have attached to an alias, for which a schedule on the alias waits.
   `create table asset_alias_assets (
     tenant_id uuid not null,
     alias_id bigint not null,
@@ -79,8 +79,8 @@ const ASSETS = [
     foreign key (tenant_id, alias_id) references asset_aliases on delete cascade,
     foreign key (tenant_id, asset_id) references assets on delete cascade
   )`,
-  // Who waits for, writes and reads what, by the newest version of each DAG. A target is an asset or alias by id, or the
-  // name or URI of an asset that need not exist yet.
+  // Which DAGs wait for, write and read which assets, by the newest version of each DAG. A target is an asset or alias
+  // by id, or the name or URI of an asset that need not exist yet.
   `create table asset_references (
     tenant_id uuid not null,
     dag_id text not null,
@@ -126,8 +126,8 @@ const EVENTS = [
     foreign key (tenant_id, event_id) references asset_events on delete cascade,
     foreign key (tenant_id, alias_id) references asset_aliases on delete cascade
   )`,
-  // Events that wait until the condition of a DAG's schedule holds. A row per event, not per asset: the run that takes
-  // them takes exactly these, and none is lost or taken twice however many tasks finish meanwhile.
+  // Events that wait until the condition of a DAG's schedule holds. One row per event, not per asset: the run takes
+  // exactly these events, so none is lost or taken twice when other tasks finish at the same time.
   `create table asset_queue (
     tenant_id uuid not null,
     dag_id text not null,
@@ -153,5 +153,5 @@ const EVENTS = [
   `create index dag_run_asset_events_of_event on dag_run_asset_events (tenant_id, event_id)`,
 ];
 
-/** Airflow's clients know a job by a number. */
+/** Airflow's clients identify a job by a number. */
 const JOBS = [`alter table heartbeats add column id bigint generated always as identity`];

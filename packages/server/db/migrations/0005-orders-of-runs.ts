@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** Orders the lists of runs offer; without them 100,000 runs are sorted anew for each page (45 to 85 ms). */
+/** The orders of lists of runs. Without these indexes, each page would sort all runs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create index dag_runs_by_start on dag_runs (tenant_id, start_date desc nulls last, id desc)`,

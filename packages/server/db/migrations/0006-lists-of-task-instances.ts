@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What lists of task instances need beside the rows themselves:
+ * What lists of task instances need in addition to the rows:
  *
- *   - How many instances all finished runs of a DAG have, by state. Adding up 100,000 runs takes longer than a page may.
- *     Written by whoever ends, changes or deletes a run, as a row of differences, so that no two of them wait for each other;
- *     now and then such a writer adds some of them up.
+ *   - How many instances all finished runs of a DAG have, by state, because adding up all runs takes too long for a
+ *     page. A process that ends, changes or deletes a run writes a row of differences, so that two of them never wait
+ *     for each other. From time to time such a process merges some of the rows.
  *   - The few instances that did not succeed, by state, of all DAGs and of one.
  *   - Runs of a DAG in the order of their creation, in which lists show their instances.
  */

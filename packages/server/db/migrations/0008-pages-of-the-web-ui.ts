@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** What pages ask for that nothing else does. Written when a version is registered and when somebody does something: both are rare. */
+/**
+ * Data and indexes that only pages of the web UI need. They are written when a version is registered and when a person
+ * does something, and both are rare.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `create index dag_versions_naming_dags on dag_versions (tenant_id, dag_id, version_number)

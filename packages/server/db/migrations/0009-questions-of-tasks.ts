@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What tasks ask people, and what these answer. One question per try: a task that is cleared or tried again asks anew, and
- * the questions of its earlier tries stay with them.
+ * Questions of tasks to people, and their answers. One question per try: a task that is cleared or retried asks again,
+ * and the questions of its earlier tries stay with those.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

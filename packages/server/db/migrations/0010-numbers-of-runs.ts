@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Beside the instances of finished runs (migration 0006), how many runs of a DAG have succeeded and failed: the total of a
- * list of runs. Counting 100,000 of them took longer than reading the page.
+ * In addition to the instances of finished runs (migration 0006), how many runs of a DAG have succeeded and failed.
+ * This is the total of a list of runs, because counting them takes longer than reading the page.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
@@ -24,7 +24,7 @@ const COUNTED = [
 const SUMS = [...COUNTED, 'runs_success', 'runs_failed'];
 const columns = (each: (name: string) => string, separator = ', '): string => SUMS.map(each).join(separator);
 const numberOf = (counts: string, name: string): string => `coalesce((${counts} ->> '${name}')::bigint, 0)`;
-/** As one of the counts, so that a run in a state counts like an instance in one. */
+/** The run as one of the counts, so that a run in a state counts like an instance in one. */
 const countsWithRun = (row: string): string => `${row}.state_counts || jsonb_build_object('runs_' || ${row}.state, 1)`;
 
 const STATEMENTS = [

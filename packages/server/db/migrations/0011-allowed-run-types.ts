@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** Which kinds of runs a DAG allows, beside what else a list of DAGs shows: reading it from specs would read all of them. */
+/** Which types of runs a DAG allows, for lists of DAGs. Without the column a list would read all specs. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
     `alter table dags add column allowed_run_types text[]`,

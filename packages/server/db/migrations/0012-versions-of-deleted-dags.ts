@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * The last version number of a DAG that was deleted. One that comes back under its name goes on counting: a number names
- * one artifact for ever, and what schedulers and agents keep by it is never another's.
+ * The last version number of a deleted DAG. A DAG that returns under its name continues from this number. A number
+ * therefore always identifies one artifact, and cached data of schedulers and agents stays valid.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create table versions_of_deleted_dags (

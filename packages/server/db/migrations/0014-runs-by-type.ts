@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Runs that no timetable made, of a DAG and of all. They are few among many, so looking for them walked through all of the
- * others; scheduled ones are found soon on any way, and pay nothing here.
+ * Runs that no timetable created, of a DAG and of all. They are few, so a search for them would read all the others.
+ * Scheduled runs are found soon without an index, and have no cost here.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index dag_runs_by_type on dag_runs (tenant_id, run_type, run_after desc, id desc)

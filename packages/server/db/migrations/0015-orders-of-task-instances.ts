@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Task instances by their end and by how long they took: with 3,000,000 of them such a page took a second, and takes
- * milliseconds. Each is written once in the life of a task. With the run, because many took no time at all (skipped ones), or
- * ended in the same moment (marked ones); among those the order goes on by run.
+ * Task instances by end and by duration, for pages over millions of them. Each entry is written once in the life of a
+ * task. The run is part of the key, because many instances took no time at all (skipped ones) or ended at the same
+ * moment (marked ones). Lists order those by run.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index task_instances_by_end on task_instances (tenant_id, end_date, run)

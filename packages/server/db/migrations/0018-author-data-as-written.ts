@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What authors write is kept as they wrote it. `jsonb` makes 100000 of 1e5, which Python reads as another type, and knows no
- * -0.0; `json` is the text itself. Only `conf` is ever searched, and is converted for it.
+ * Stores the data of authors as they wrote it. `jsonb` would turn 1e5 into 100000, which Python reads as another type,
+ * and has no -0.0. `json` is the text itself. Only `conf` is searched, and is converted for that.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table dag_runs alter column conf drop default,

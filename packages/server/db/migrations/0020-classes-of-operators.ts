@@ -2,8 +2,9 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * The class of an operator beside its shown name, which lists are filtered and sorted by: `_PythonDecoratedOperator`, shown
- * as `@task`. Null where both are one word, as for nearly all operators, so that those rows stay as they are.
+ * The class of an operator in addition to its display name, by which lists are filtered and sorted:
+ * `_PythonDecoratedOperator`, displayed as `@task`. Null when both are equal, as for nearly all operators, so that
+ * those rows stay as they are.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table task_instances add column operator_class text`.execute(db);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** Which pods have had the credential of their attempt: each gets it once. */
+/** The pods that have received the credential of their attempt. Each gets it once. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table token_exchanges (

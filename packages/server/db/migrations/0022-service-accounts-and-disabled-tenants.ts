@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * A tenant that is disabled keeps its rows and does nothing. A service account is known by the hash of its token: the token
- * is long and random, so a fast hash is as good as a slow one, and the index over all tenants finds the account with it.
+ * A disabled tenant keeps its rows and does nothing. The hash of its token identifies a service account. The token is
+ * long and random, so a fast hash is as good as a slow one, and an index over all tenants finds the account.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table tenants add column disabled_at timestamptz`.execute(db);

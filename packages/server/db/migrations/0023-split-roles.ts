@@ -2,14 +2,15 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What processes of one installation on several machines have to know of each other:
+ * What processes of one installation on several machines must know about each other:
  *
- *   - The installation's id, by which a process finds out whether a directory is the one that others write to.
- *   - With what the scheduler runs tasks: the API, elsewhere, has no executor to ask.
- *   - Which identities of the database were given which role (`svc db grant`), so that later tables are granted to them, too.
+ *   - The installation's id, by which a process detects whether a directory is the one to which others write.
+ *   - The executor of the scheduler, because an API process on another host has none.
+ *   - The database users with their roles (`svc db grant`), so that later tables are granted to them, too.
  *
- * Only who may say which attempt is whose (`given_by`) may give an attempt to an instance, or renew its lease: privileges of
- * columns cannot tell an attempt that is taken away from one that is given. The trigger is not entered by other changes.
+ * Only a user that may write `given_by` may give an attempt to an instance, or renew its lease. Privileges of columns
+ * cannot distinguish taking an attempt away from giving one, so a Postgres trigger checks it. Other changes do not fire
+ * the trigger.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Every write of a value of a task gets a new random version, by which its text may be cached elsewhere (server/xcom/value-cache.ts).
- * The trigger is for statements that do not name the column, those of processes of an earlier release included: a value that
- * changed under the same version would be served from the cache for ever. Random and not counted: a database restored from a
- * backup would count the same numbers again, for other values. Rows that are there stay without one: no table is rewritten.
+ * Every write of an XCom gets a new random version, under which its text may be cached (server/xcom/value-cache.ts). A
+ * Postgres trigger sets it for statements that do not name the column, including those of an earlier release: a value
+ * that changed under the same version would be served from the cache forever. The version is random and not a counter,
+ * because a restored database would count the same numbers again for other values. Existing rows stay without one, so
+ * that no table is rewritten.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table xcoms add column version uuid`.execute(db);

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Whose account at an identity provider a user is: bound at the first sign-in, one for each provider. Sign-ins that have been
- * used are known across processes and before a tenant is; what the provider asks for at logout lives as long as the session.
+ * The account of a user at an identity provider: bound at the first sign-in, one per provider. Used sign-ins are known
+ * across processes, and before the tenant is. The token that the provider needs at logout lives as long as the session.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

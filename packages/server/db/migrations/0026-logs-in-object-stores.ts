@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Task logs whose place is an object store. `task_logs` says how long each is and where its bytes are; `log_chunks` has those
- * that are acknowledged and not in the store yet; `log_removals` is what is still to be deleted there.
+ * Task logs that belong into an object store. `task_logs` has the length of each and the places of its bytes.
+ * `log_chunks` has bytes that are acknowledged but not in the store yet. `log_removals` has what must still be deleted
+ * there.
  *
- * Appends change no indexed column of `task_logs`, so that its indexes need no work then.
+ * Appends change no indexed column of `task_logs`, so that its indexes need no update.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
@@ -41,7 +42,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       primary key (tenant_id, log_id, at),
       foreign key (tenant_id, log_id) references task_logs on delete cascade
     )`.execute(db);
-  // They live for seconds: to compress them would cost more than the room they take.
+  // They live for seconds, so compressing them would cost more than the space they take.
   await sql`alter table log_chunks alter column bytes set storage external`.execute(db);
   await sql`
     create table log_removals (

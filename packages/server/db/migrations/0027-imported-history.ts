@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Runs that come from an Airflow are bound to version 0 of their DAG, which has tasks and no code (db/imports). A version of
- * our own is 1 or more, so the number alone tells them apart, wherever a run is read.
+ * Runs from an Airflow are bound to version 0 of their DAG, which has tasks and no code (db/imports). Registered
+ * versions start with 1, so the number identifies imported runs wherever a run is read.
  *
- * `airflow_imports` is how far `svc migrate` is: killed in the middle, it goes on from there.
+ * `airflow_imports` has the progress of `svc migrate`, which continues from there after it was killed.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table dag_versions drop constraint dag_versions_version_number_check`.execute(db);

@@ -2,12 +2,12 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Timetables of authors: when the next question about one is due, and the question, which a worker answers like it calls a
- * callback. A question belongs to a version of a DAG, not to a run.
+ * Timetables of authors: when the next question about one is due, and the question, which a worker answers in the way
+ * it calls a callback. A question belongs to a version of a DAG, not to a run.
  *
- * Plugins of the bundle that a DAG comes from, as its newest version found them.
+ * Plugins of the bundle of a DAG, as its newest version found them.
  *
- * Partitions: events that wait for the run of a key, and the date that the key of a run was made from.
+ * Partitions: events that wait for the run of a key, and the date from which the key of a run was made.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table dags add column timetable_ask_at timestamptz`.execute(db);

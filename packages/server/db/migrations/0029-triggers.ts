@@ -4,9 +4,10 @@ import type { Kysely } from 'kysely';
 /**
  * What deferred tasks, asset watchers and deadlines wait for, and the processes that wait for them.
  *
- * A trigger of a task belongs to the attempt that made it: it counts while its instance is deferred with that attempt, and stays
- * until the same try has ended, because the resumed attempt reads from it how to go on. `triggerer_id` is the fence: only the
- * triggerer that holds a trigger may fire it, and one that is given up holds nothing any more.
+ * A trigger of a task belongs to the attempt that created it: it counts while its instance is deferred with that
+ * attempt. It stays until the same try has ended, because the resumed attempt reads from it where to continue.
+ * `triggerer_id` is the fence: only the triggerer with the lease of a trigger may fire it, and one that was given up
+ * has no leases.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -63,7 +64,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     `create index triggers_unheld on triggers (tenant_id, id)
       where triggerer_id is null and fired_at is null and fires_at is null`,
     `create index triggers_held on triggers (tenant_id, triggerer_id) where triggerer_id is not null`,
-    // What the current versions of DAGs want watched; the triggers for it are made by a scheduler, one for equal ones.
+    // The watchers of the current versions of DAGs. A scheduler creates the triggers for them, one for equal ones.
     `create table asset_watchers (
       tenant_id uuid not null,
       dag_id text not null,

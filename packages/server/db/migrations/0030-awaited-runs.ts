@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Triggers that wait for runs or tasks of another DAG: the engine decides them when those end, so it must find who waits for a
- * run by that run. Nobody else waits for them. And deadlines that are over, for those who look at a run later.
+ * Triggers that wait for runs or tasks of another DAG. The engine decides them when those end, so it must find the
+ * triggers by the run; no triggerer waits for them. Also deadlines that are over, for people who look at a run later.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [
@@ -18,7 +18,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       where triggerer_id is null and fired_at is null and fires_at is null and awaits_dag_id is null`,
     `create index triggers_awaiting on triggers (tenant_id, awaits_dag_id)
       where awaits_dag_id is not null and fired_at is null`,
-    // Deadlines that were kept stay, as those that were missed: people look at both.
+    // Kept deadlines stay, like missed ones, because people look at both.
     `alter table deadlines add column kept_at timestamptz`,
     `drop index deadlines_due`,
     `create index deadlines_due on deadlines (deadline_time) where missed_at is null and kept_at is null`,

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Workers, for people who look at them and for the processes that hold their streams; and the tokens with which workers on other
- * hosts join. The truth about attempts stays in task_instances: nothing is decided from what a worker's row says it runs.
+ * Workers, for people and for the processes that have their streams, and the tokens with which workers on other hosts
+ * join. The truth about attempts stays in task_instances: no code decides by what a worker's row says.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   const statements = [

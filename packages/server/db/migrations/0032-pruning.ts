@@ -4,11 +4,11 @@ import type { Kysely } from 'kysely';
 /**
  * What the removal of old runs needs (db/prune):
  *
- *   - Who does it, one process at a time, and when it was done last.
- *   - The logs of runs that are gone, until they are gone too: they lie elsewhere, and a process may die between the two.
- *   - Ways from a run or an event to what refers to it. Without them every deletion reads those tables whole.
- *   - Vacuum that comes by often enough for the room of what is gone to be used again. The usual fifth of a table is
- *     ten million dead rows of fifty.
+ *   - Which process does it, one at a time, and when it was done last.
+ *   - The logs of removed runs, until they are removed too: they are elsewhere, and a process may die between the two.
+ *   - Indexes from a run or an event to the rows that refer to it. Without them every deletion reads whole tables.
+ *   - Vacuum that runs often enough for the space of removed rows to be used again. The default fraction, a fifth of a
+ *     table, is ten million dead rows of fifty million.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of [...STATE, ...WAYS, ...VACUUM]) await sql.raw(statement).execute(db);
@@ -40,7 +40,7 @@ const WAYS = [
   `create index asset_queue_of_event on asset_queue (tenant_id, event_id)`,
 ];
 
-/** `task_instances` has these already. */
+/** The tables get the vacuum settings that `task_instances` has already. */
 const VACUUM = [
   'dag_runs',
   'task_instance_history',

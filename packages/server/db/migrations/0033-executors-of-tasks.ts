@@ -1,7 +1,10 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** The executor a task names: where there are several, a claim looks for what its own can take. Null: it names none. */
+/**
+ * The executor that a task names. With several executors, a claim looks for tasks that its own can take. Null: the task
+ * names none.
+ */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table task_instances add column executor text`.execute(db);
 }

@@ -2,11 +2,12 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * Every start of a task asks whether a variable or connection of its tenant has changed. Reading all of them for that took
- * 2 ms with ten thousand; now each statement that changes some adds one to a count of its tenant, and a start reads the sum.
+ * Every start of a task checks whether a variable or connection of its tenant has changed. Reading all of them would
+ * take too long with ten thousand. Each statement that changes some therefore increases a counter of its tenant, and a
+ * start reads the sum.
  *
- * Nobody waits for anybody: who finds all counts of the tenant taken by transactions that have not ended adds a row. Every
- * commit makes the sum larger, so two states with the same sum are the same state.
+ * No transaction waits for another: if running transactions have locked all counters of the tenant, it adds a row.
+ * Every commit increases the sum, so equal sums mean equal states.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const statement of STATEMENTS) await sql.raw(statement).execute(db);
@@ -24,7 +25,7 @@ const STATEMENTS = [
     changes bigint not null,
     primary key (tenant_id, id)
   ) with (fillfactor = 50)`,
-  // With the rights of the owner: who may write a variable may not write here.
+  // Runs with the rights of the owner, because a user that may write a variable may not write here.
   `create function count_vault_change() returns trigger language plpgsql security definer set search_path from current as $$
     declare
       whose uuid;

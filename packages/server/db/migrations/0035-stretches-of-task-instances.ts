@@ -2,10 +2,10 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * What lists of task instances are sorted and filtered by beside what has an index already (db/task-instances/stretches.ts).
- * Only of what is not as usual, so that most tasks pay for none of them: over all instances, four of them took Postgres a tenth
- * to a fifth more for each task. And over finished ones: an instance is written four times on its way to its end, and these
- * once; those of unfinished runs are few, and sorted. With the run, in which lists go on.
+ * Indexes for the remaining columns by which lists of task instances are sorted and filtered
+ * (db/task-instances/stretches.ts). They contain only unusual values, so that most tasks have no cost. They contain
+ * only finished instances, because an instance is written four times before its end, and an entry here once. Instances
+ * of unfinished runs are few, and are sorted. The run is part of the key, because lists continue in its order.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   for (const [name, columns, condition] of INDEXES) {

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
-/** A partition mapper of an author may give several keys for one event, which waits for the run of each. */
+/** A partition mapper of an author may return several keys for one event. The event then waits for the run of each. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table asset_queue drop constraint asset_queue_pkey`.execute(db);
   await sql`

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 
 /**
- * The end of a task is written in the same breath in which it is asked whether all is as it was when the task began
- * (engine/sql/foreseen.ts). Where it is not, this gives up the transaction, and what follows is worked out anew.
+ * The end of a task is written together with a check that the prefetched rows are unchanged (engine/sql/foreseen.ts).
+ * If they are not, this function aborts the transaction, and the end is planned again.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

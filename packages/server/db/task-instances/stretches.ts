@@ -3,7 +3,7 @@
  * order: a state, the instances with or without a start, those of mapped tasks or the others. A page is read from the
  * range in which it begins until it is full, so only its own rows are sorted.
  *
- *   state               one for each state: unsuccessful by task_instances_by_state, live ones by theirs, the rest by key
+ *   state               one per state: unsuccessful by task_instances_by_state, live ones by theirs, the rest by key
  *   start, end, duration  with (task_instances_newest, _by_end, _by_duration) and without
  *   map index           -1 by key, the others by task_instances_mapped
  *   rendered map index  with (task_instances_rendered), and without: those by map index

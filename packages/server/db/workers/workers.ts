@@ -224,7 +224,7 @@ export async function countWorkers(db: Database, filter: { tenantId?: string } =
   return rows;
 }
 
-/** Free slots of local workers that other processes own, as of their last sign of life. */
+/** Counts free slots of local workers that other processes own, as of their last heartbeats. */
 export async function countFreeLocalSlots(db: Database, { exceptOwner }: { exceptOwner: string }): Promise<number> {
   const { rows } = await sql<{ free: number }>`
     select coalesce(sum(greatest(slots - running, 0)), 0)::int as free from workers

@@ -4,7 +4,7 @@
  *   running ─ asks for a trigger ─▶ deferred ─ its event, time, or timeout ─▶ scheduled ─▶ running, the same try
  *                                      └─ an event that ends the task ─▶ success | failed | skipped
  *
- * The trigger is stored with the end of the attempt. It is removed with the end of the try, because the resumed attempt
+ * The trigger is stored with the end of the attempt. It stays until the end of the try, because the resumed attempt
  * reads from it where to continue. Times (of time triggers, and timeouts) are the `due_at` of the instance, like those
  * of retries.
  */

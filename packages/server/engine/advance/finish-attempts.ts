@@ -145,7 +145,7 @@ function endedIn(works: readonly RunWork[], kept: readonly Ending[]): EndedIn[] 
   });
 }
 
-/** Runs for which the instances that were deferred here wait. */
+/** The runs for which newly deferred instances wait. */
 const awaitedBy = (endings: readonly Ending[]): RunEffects['awaited'] =>
   reportedOf(endings).flatMap(({ ref, outcome: { deferral } }) =>
     deferral?.awaits

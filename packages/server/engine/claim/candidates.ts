@@ -17,7 +17,7 @@ export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigge
 export type Judged = {
   /** In the order of their priority, up to the last one for which there was room. */
   verdicts: Verdict[];
-  /** All that were looked at. */
+  /** All candidates, chosen or not. */
   found: readonly Candidate[];
   /** Number of candidates skipped because another claim holds the lock of their limit. Claim again soon. */
   missed: number;

@@ -33,7 +33,7 @@ export type Claimed = {
   starts: Candidate[];
   /** Number of instances skipped because another transaction had locked them. Claim again soon. */
   missed: number;
-  /** Left for workers of other processes: claimed here when they do not. */
+  /** Number of instances left for workers of other processes. If those do not claim them, a later claim here does. */
   left: number;
 };
 

@@ -40,8 +40,8 @@ export type Look = {
 
 /**
  * How many more candidates to read than there are free slots. Simultaneous ends, here and in other processes, read the
- * same candidates, so each chooses at random among equals. A worker that may run only some DAGs may need one further
- * back.
+ * same candidates, so each chooses at random among equals. A worker that may run only some of the tasks may need a
+ * candidate further back in the order.
  */
 const LOOK_FURTHER = 20;
 

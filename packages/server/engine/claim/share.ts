@@ -1,11 +1,12 @@
 /**
- * How many attempts a claim takes when workers of other processes have free slots, too. Every scheduler is notified of new work at
- * the same time. The first claim takes only its share, in proportion to the free slots, so that the work is spread over all workers:
+ * How many attempts a claim takes when workers of other processes have free slots, too. Every scheduler is notified of
+ * new work at the same time. The first claim takes only its share, in proportion to the free slots, so that the work is
+ * spread over all workers:
  *
  *   8 tasks, two schedulers with 32 free slots each ─▶ 4 ─▶ the other one 2 ─▶ 1 ─▶ 1
  *
- * What is left is claimed a moment later, by whichever process comes first. When there is work for all free slots, a claim takes
- * all that it has room for.
+ * The rest is claimed a moment later, by the process that comes first. When there is work for all free slots, a claim
+ * takes everything for which it has room.
  */
 import type { Routed } from '../shared/lanes.ts';
 
@@ -13,9 +14,9 @@ import type { Routed } from '../shared/lanes.ts';
 export type Peers = {
   /** Free slots of the worker of this process. */
   ownFree(): number;
-  /** Free slots of the others, as of their last sign of life. */
+  /** Free slots of the others, as of their last heartbeats. */
   othersFree(): number;
-  /** Absent: they take everything. */
+  /** True for tasks that these workers take. Absent: they take every task. */
   takes?: (task: Omit<Routed, 'tenantId'>) => boolean;
 };
 
@@ -25,7 +26,10 @@ export function ownShare(found: number, { ownFree, othersFree }: Pick<Peers, 'ow
   return Math.ceil((found * own) / (own + others));
 }
 
-/** The first of the chosen, in their order. `found`: everything that could run now, the chosen among it. */
+/**
+ * Returns the first of the chosen, in their order, up to the share. `found`: everything that could run now, including
+ * the chosen.
+ */
 export function keepShare<Task extends Omit<Routed, 'tenantId'>>(
   chosen: readonly Task[],
   { found, peers }: { found: readonly Omit<Routed, 'tenantId'>[]; peers: Peers | undefined },

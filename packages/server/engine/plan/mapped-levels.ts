@@ -72,8 +72,8 @@ export function commonLevels(one: Leveled, other: Leveled): number {
 }
 
 /**
- * Returns how many levels tie their instances together. Returns none when both tasks have further levels whose lengths
- * are known only at run time: their map indexes then do not tell which instances belong together, so all belong to all.
+ * Returns how many levels tie their instances together. Returns 0 when both tasks have further levels whose lengths are
+ * known only at run time: their map indexes then do not tell which instances belong together, so all belong to all.
  */
 export function sharedLevels(one: Leveled, other: Leveled): number {
   const common = commonLevels(one, other);
