@@ -37,7 +37,7 @@ import { printable } from './output/text.ts';
 import { SvcCommand } from './svc-command.ts';
 import { VERSION } from './version.ts';
 
-/** Commands that load a configuration, and so take any of its keys as a flag. */
+/** Commands that load a configuration, and therefore accept every key as a flag. */
 const TAKE_CONFIG_FLAGS = new Set([
   'server',
   'config',
@@ -121,14 +121,14 @@ export async function runCli(
   }
 }
 
-/** The command comes before its flags: a value such as `--description server` is not one. */
+/** The command precedes its flags. A value such as `--description server` is not a command. */
 function takesConfigFlags(argv: readonly string[]): boolean {
   const [command = '', inner = ''] = argv.filter((argument) => !argument.startsWith('-'));
   return TAKE_CONFIG_FLAGS.has(command) || TAKE_CONFIG_FLAGS.has(`${command} ${inner}`);
 }
 
 function report(context: CliContext, error: unknown): ExitCode {
-  // Commander has printed its own message; help and version that were asked for are no failure.
+  // Commander has printed its own message. A request for help or the version is not a failure.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const { stderr } = context;
   const label = styled(stderr, 'red', 'svc:');

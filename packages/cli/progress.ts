@@ -1,17 +1,19 @@
 import { Listr } from 'listr2';
 import type { CliContext } from './context.ts';
 
-/** One stage of a longer start. What it returns replaces its title: what happened, instead of what was planned. */
+/** One stage of a longer start. Its result replaces its title, so that the line says what happened. */
 export type Stage = {
   readonly title: string;
-  /** `say` tells how far it is. */
+  /** `say` reports progress. */
   readonly run: (say: (text: string) => void) => Promise<string | undefined>;
 };
 
-/** Where every message is a line of its own, one per second is plenty. */
+/** Without a live list, every message is a line, so one per second is enough. */
 const SAY_EVERY_MS = 1_000;
 
-/** Shows stages as they run: a live list on a terminal, one plain line per event elsewhere. Throws what a stage throws. */
+/**
+ * Shows stages as they run: a live list on a terminal, otherwise one plain line per event. Throws the error of a stage.
+ */
 export async function runStages(
   context: Pick<CliContext, 'stdout'>,
   options: { stages: readonly Stage[]; plain?: boolean; isCancelled?: () => boolean },
@@ -27,14 +29,14 @@ export async function runStages(
         try {
           task.title = (await run(say)) ?? title;
         } catch (error) {
-          // The caller prints the whole message once; the list would repeat it, cut to its own layout.
+          // The caller prints the whole message once. The list would repeat it in its own layout.
           failure = { error };
           throw new Error('see below', { cause: error });
         }
       },
     })),
     {
-      registerSignalListeners: false, // stopping in order is the command's business
+      registerSignalListeners: false, // the command handles signals
       fallbackRendererCondition: () => plain || !context.stdout.isTTY,
       fallbackRenderer: 'simple',
       rendererOptions: { showErrorMessage: false },

@@ -1,4 +1,4 @@
-/** docs/cli.md, from the same definitions that parse the command line. */
+/** Renders docs/cli.md from the definitions that parse the command line. */
 import { buildProgram } from './program.ts';
 import { subcommandsOf } from './svc-command.ts';
 import type { SvcCommand } from './svc-command.ts';
@@ -27,7 +27,7 @@ const VARIABLES = `| Variable | Meaning |
 | \`NO_COLOR\` | no colours |`;
 
 export function renderCliReference(): string {
-  // Nothing is run: the streams are only there to be passed on.
+  // No command runs here, so the streams are only placeholders for the type.
   const { stdin, stdout, stderr } = process;
   const program = buildProgram({ env: {}, stdin, stdout, stderr, configFlags: {} });
   const sections = subcommandsOf(program).flatMap((command) => describe(command, 'svc', 2));
@@ -75,5 +75,5 @@ const table = (rows: readonly (readonly [string, string])[]): string =>
 
 const cell = (text: string): string => text.replaceAll('|', String.raw`\|`);
 
-/** Three asterisks are a mask here, not emphasis. */
+/** Marks three asterisks as code, because they are a mask and not emphasis. */
 const prose = (text: string): string => text.replaceAll('***', '`***`');

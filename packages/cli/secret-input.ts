@@ -1,4 +1,7 @@
-/** Passwords: from standard input, from the environment, from a prompt, and only with a warning from the command line. */
+/**
+ * Reads passwords from standard input, from the environment, or from a prompt. A password on the command line causes a
+ * warning.
+ */
 import { usageError } from './cli-error.ts';
 import { warn } from './context.ts';
 import type { CliContext } from './context.ts';
@@ -12,7 +15,7 @@ export const withPasswordOptions = (command: SvcCommand, whose: string): SvcComm
     .option('--password <value>', `${whose}; "-" reads it from standard input. Others can see a value given here`)
     .option('--password-stdin', `read ${whose} from standard input`);
 
-/** Undefined when neither option is there. */
+/** Returns undefined if neither option is given. */
 export async function givenPassword(context: CliContext, options: PasswordOptions): Promise<string | undefined> {
   const { password, passwordStdin } = options;
   if (password !== undefined && passwordStdin) throw usageError('give --password or --password-stdin, not both');

@@ -1,4 +1,4 @@
-/** The control plane's configuration, for the commands that run on this machine rather than through the API. */
+/** Loads the control plane's configuration, for commands that run on this machine instead of calling the API. */
 import { ConfigError, loadConfig } from '@svc/server/config/load.ts';
 import type { LoadedConfig } from '@svc/server/config/load.ts';
 import type { Flags } from '@svc/server/config/read-flags.ts';

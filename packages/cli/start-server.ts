@@ -1,9 +1,9 @@
 import type { RunningServer, ServerOptions } from '@svc/server/server.ts';
 import { CliError, EXIT, messageOf, systemCode, usageError } from './cli-error.ts';
 
-/** Starts the control plane; everything a person can mend becomes a plain message. */
+/** Starts the control plane. Every failure that a person can fix becomes a plain message. */
 export async function startControlPlane(options: ServerOptions): Promise<RunningServer> {
-  // Loaded here and not on top: it takes most of a second, which `svc config` and the client commands need not pay.
+  // Loaded here, because it takes long, and `svc config` and the client commands do not need it.
   const { startServer } = await import('@svc/server/server.ts');
   try {
     return await startServer(options);
@@ -21,7 +21,7 @@ export async function startControlPlane(options: ServerOptions): Promise<Running
   }
 }
 
-/** Throws what the operator has to change, exit 2; returns for any other error. */
+/** Throws a usage error (exit 2) for a configuration that the operator must change. Returns for any other error. */
 export async function refuseBadConfiguration(error: unknown): Promise<void> {
   const { BootError } = await import('@svc/server/server.ts');
   if (error instanceof BootError) throw usageError(error.message.replace(/^svc cannot/, 'cannot'));

@@ -6,13 +6,13 @@ export type StopSignal = {
   /** Resolves at the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
   readonly isRequested: () => boolean;
-  /** Back to the default behaviour of signals. */
+  /** Restores the default behaviour of signals. */
   dispose(): void;
 };
 
 /**
- * The first signal asks for an orderly stop; who sends a second one does not want to wait, and the process ends at once
- * after `onForce`, which must not wait either.
+ * The first signal requests an orderly stop. A second signal ends the process at once, after `onForce`, which must be
+ * synchronous.
  */
 export function listenForStop(options: { onForce?: () => void } = {}): StopSignal {
   let received = 0;
@@ -36,7 +36,10 @@ export function listenForStop(options: { onForce?: () => void } = {}): StopSigna
   };
 }
 
-/** An error nobody caught leaves the process in an unknown state: say so and end, before it does more harm. */
+/**
+ * An uncaught error leaves the process in an unknown state. It is reported, and the process ends before it does more
+ * harm.
+ */
 export function endOnUncaught(die: (error: unknown, kind: string) => void): void {
   process.on('uncaughtException', (error) => {
     die(error, 'uncaught exception');

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 export type Example = { readonly command: string; readonly meaning: string };
 
-/** A commander command that knows its examples as data: the help text and docs/cli.md show the same ones. */
+/** A commander command with its examples as data, so that the help text and docs/cli.md show the same ones. */
 export class SvcCommand extends Command {
   readonly examples: Example[] = [];
   /** Paragraphs below the option list. */

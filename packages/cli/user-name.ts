@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 
-/** The user of the machine that runs the command. */
+/** Returns the user of the machine that runs the command. */
 export function userName(): string {
   try {
     return userInfo().username;

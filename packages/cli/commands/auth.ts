@@ -72,7 +72,10 @@ export function addAuthCommands(program: SvcCommand, context: CliContext): void 
     .action((options: ServerOption) => changePassword(context, options));
 }
 
-/** Returns a token of the stored login, which ends with its session. Undefined without a stored login, or if another user is named. */
+/**
+ * Returns a token of the stored login, which ends with its session. Returns undefined without a stored login, or if the
+ * options name another login.
+ */
 async function tokenOfLogin(context: CliContext, options: LoginOptions): Promise<Token | undefined> {
   const { username, password, passwordStdin, tenant, sso, device } = options;
   if ([username, password, passwordStdin, tenant, sso, device].some((given) => given !== undefined)) return undefined;

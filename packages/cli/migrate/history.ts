@@ -1,7 +1,7 @@
 /**
  * Imports runs and their task instances. They can be read, and never run.
  *
- *   a page of runs ──▶ finished ones that are missing here ──▶ groups of some thousand instances, each in one transaction:
+ *   a page of runs ──▶ finished ones that are missing here ──▶ groups of some thousand instances, each one transaction:
  *   runs, instances page by page, earlier tries, the counts of each run, and the progress
  *
  * If it is killed, the next import continues after the last committed group. Only one page is in memory.

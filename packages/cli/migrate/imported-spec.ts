@@ -1,6 +1,6 @@
 /**
- * A DAG of an Airflow as a spec without code: tasks, groups and edges as its serialised form has them, and every further task
- * that its history knows. It draws the grid and the graph of imported runs; nothing of it can run.
+ * Builds a spec without code for a DAG of an Airflow: tasks, groups and edges from its serialised form, and further
+ * tasks that only its history contains. The spec draws the grid and the graph of imported runs. It can never run.
  */
 import { canonicalJson } from '@svc/spec/canonical.ts';
 import { DEFAULT_POLICY } from '@svc/spec/default-policy.ts';
@@ -26,7 +26,7 @@ type Task = SourceTask & {
   isTeardown: boolean;
 };
 
-/** As text. `before`: what was known of the DAG when it was imported last; its tasks stay known. */
+/** Returns the spec as text. `before` is the spec of the last import, and its tasks stay known. */
 export function importedSpec(input: {
   dag: SourceDag;
   serialized: unknown;
@@ -38,7 +38,7 @@ export function importedSpec(input: {
   const seen = [...input.tasks, ...known].filter((task) => isTaskId(task.taskId));
   const drawn = specOf(input.dag, tasksOf(serialized, seen), groupsOf(serialized['task_group']));
   if (validateSpec(drawn).length === 0) return canonicalJson(drawn);
-  // Something in it is not as we know it: the tasks alone still show every state.
+  // The serialised form has an unknown part. The tasks alone still show every state.
   return canonicalJson(specOf(input.dag, tasksOf({}, seen), []));
 }
 
@@ -87,7 +87,7 @@ type Group = {
   children: { kind: 'task' | 'group'; id: string }[];
 };
 
-/** Depth first, the root first; none when there is no tree. */
+/** Returns groups depth first, starting with the root. Returns none if there is no tree. */
 function groupsOf(tree: unknown, parent: string | null = null, depth = 0): Group[] {
   const fields = fieldsOf(tree);
   if (!('children' in fields) || depth > 50) return [];
@@ -241,7 +241,7 @@ function taskSpec(task: Task, edges: { upstream: string[]; downstream: string[] 
     is_setup: task.isSetup,
     is_teardown: task.isTeardown,
     on_failure_fail_dagrun: false,
-    // What it was expanded over is not known, and nobody expands it again.
+    // The items of its expansion are unknown, and it is never expanded again.
     mapping: task.isMapped
       ? { kind: 'expand_kwargs', target: 'operator', value: [], length: null, depends_on: [] }
       : null,
@@ -254,5 +254,5 @@ function taskSpec(task: Task, edges: { upstream: string[]; downstream: string[] 
   };
 }
 
-/** Nothing of it can run, so there is nothing to write to anybody about. */
+/** The spec never runs, so it never sends mail. */
 const POLICY: TaskSpec['policy'] = { ...DEFAULT_POLICY, email_on_retry: false, email_on_failure: false };

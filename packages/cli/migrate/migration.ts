@@ -1,4 +1,4 @@
-/** What every kind of thing that is migrated works with. */
+/** What the migration of every kind uses. */
 import { recordAudit } from '@svc/server/db/identity/audit-log.ts';
 import type { Actor } from '@svc/server/db/identity/audit-log.ts';
 import type { Database, TenantDb } from '@svc/server/db/database.ts';
@@ -17,19 +17,19 @@ export type Migration = {
   report: Report;
   isApplied: boolean;
   overwrites: boolean;
-  /** Is the DAG one of those that are wanted? */
+  /** True if the DAG is selected for the migration. */
   wantsDag(dagId: string): boolean;
-  /** What was asked for, as text: another question does not go on where this one stopped. */
+  /** The selection as text. A migration with another selection does not continue an interrupted one. */
   scope: string;
   since: string | undefined;
   say(text: string): void;
-  /** Somebody wants it to stop: between two transactions is a good moment. */
+  /** True if the user wants to stop. It is checked between two transactions. */
   isStopped(): boolean;
 };
 
 class Undone extends Error {}
 
-/** A dry run does everything and takes it back: what it says is what would be. */
+/** Runs work in a transaction. A dry run does everything and rolls it back, so its report is accurate. */
 export async function inTransaction(
   { db, tenant, isApplied }: Migration,
   work: (trx: TenantDb) => Promise<void>,
@@ -49,7 +49,7 @@ export async function inTransaction(
 
 const NAMES_IN_AUDIT = 100;
 
-/** One entry for what one transaction has done. */
+/** Writes one audit entry per transaction. */
 export async function recordImport(
   { actor, source }: Migration,
   trx: TenantDb,
@@ -83,7 +83,7 @@ export async function* inBatches<T>(items: AsyncIterable<T>, size: number): Asyn
   if (batch.length > 0) yield batch;
 }
 
-/** Undefined: the source does not give it out. */
+/** Undefined text means that the source does not reveal the secret. */
 export type OpenedSecret = { text: string | undefined } | { problem: string };
 
 export function openSecret(secret: SourceSecret, fernet: Fernet): OpenedSecret {

@@ -1,9 +1,9 @@
 /**
- * Airflow 2 keeps `conf` of a run as Python pickled it. Read here without Python, as far as it is plain data: None, booleans,
- * numbers, texts, lists, tuples and dicts. Whatever would make an object, and so run code, is refused.
+ * Reads the pickled `conf` of a run in Airflow 2, without Python. It accepts plain data: None, booleans, numbers,
+ * texts, lists, tuples and dicts. Everything that would create an object, and so run code, is refused.
  */
 
-/** It is no plain data. */
+/** The pickle contains more than plain data. */
 export class PickleError extends Error {}
 
 const MARK = Symbol('mark');
@@ -32,7 +32,7 @@ class Reader {
   }
 }
 
-/** JSON text of the value, with the digits of its numbers. */
+/** Returns the value as JSON text. Numbers keep their digits. */
 export function unpickleToJson(bytes: Uint8Array): string {
   return JSON.stringify(toJson(unpickle(bytes), 0));
 }
@@ -58,10 +58,10 @@ function step(state: State): void {
     return;
   }
   switch (code) {
-    case '\x80': // protocol
+    case '\x80': // the protocol version
       input.byte();
       return;
-    case '\x95': // a frame: only how long
+    case '\x95': // a frame, which only has a length
       input.take(8);
       return;
     case '(':
@@ -93,7 +93,7 @@ function step(state: State): void {
   }
 }
 
-/** What is made of items that are on the stack already. */
+/** Handles opcodes that build a value from items on the stack. */
 function collect({ code, stack }: State): void {
   switch (code) {
     case 'l':
@@ -205,7 +205,7 @@ function toJson(value: Item, depth: number): unknown {
   return Object.fromEntries([...value].map(([key, item]) => [nameOf(key), toJson(item, depth + 1)]));
 }
 
-/** As Python's json writes the names of a dict. */
+/** Converts the key of a dict as Python's json does. */
 function nameOf(key: Item): string {
   if (typeof key === 'string') return key;
   if (key === null) return 'null';

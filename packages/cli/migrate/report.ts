@@ -1,4 +1,4 @@
-/** What became, or would become, of everything that the source has. */
+/** The result of a migration, or of its dry run, for everything in the source. */
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { printTable } from '../output/terminal.ts';
@@ -6,7 +6,7 @@ import { printTable } from '../output/terminal.ts';
 export const KINDS = ['pools', 'variables', 'connections', 'dags', 'users', 'history'] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** `same`: it is there as it would be written. `left`: it is there and differs; `--overwrite` would change it. */
+/** `same`: it exists with equal values. `left`: it exists and differs, and `--overwrite` would change it. */
 export const OUTCOMES = ['create', 'change', 'same', 'left', 'skip'] as const;
 export type Outcome = (typeof OUTCOMES)[number];
 
@@ -14,16 +14,16 @@ export type Entry = { kind: Kind; name: string; outcome: Outcome; reason?: strin
 
 export type Counts = Record<Outcome, number>;
 
-/** Entries are bounded: a source with a million runs that cannot come over has one reason for them, not a million. */
+/** The number of entries is limited. If a million runs cannot be imported, one reason is enough. */
 const MAX_ENTRIES_OF_KIND = 10_000;
 const SHOWN_OF_KIND = 100;
 
 export type Report = {
   add(entry: Entry): void;
-  /** For runs and instances, of which there are too many to name. */
+  /** Counts runs and instances, which are too many to name. */
   count(kind: Kind, outcome: Outcome, by: number): void;
   countsOf(kind: Kind): Counts;
-  /** Something to know about the whole of a kind. */
+  /** Adds a note about a whole kind. */
   note(kind: Kind, text: string): void;
   instances: number;
   readonly entries: readonly Entry[];

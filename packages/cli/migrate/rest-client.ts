@@ -1,4 +1,4 @@
-/** Questions to Airflow's HTTP API: which version it is, who asks, and lists page by page. */
+/** A client of Airflow's HTTP API: finds the version, authenticates, and reads lists page by page. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SourceError } from '@svc/server/db/imports/airflow/database-source.ts';
 
@@ -16,13 +16,13 @@ export type RestClient = {
   readonly version: string;
   readonly isV2: boolean;
   readonly usersPath: string;
-  /** From an offset on; each with the offset of its first row. */
+  /** Yields pages from an offset. Each contains the offset of its first row. */
   pages(path: string, list: string, offset?: number): AsyncGenerator<{ rows: Json[]; offset: number }>;
-  /** Undefined when there is no such thing. */
+  /** Returns undefined if the object does not exist. */
   find(path: string): Promise<Json | undefined>;
 };
 
-/** The most that Airflow gives in its default configuration. */
+/** The maximum page size in Airflow's default configuration. */
 const PAGE = 100;
 const TRIES = 3;
 const RETRY_MS = 200;
@@ -74,7 +74,7 @@ export async function connectToAirflow(address: string, given: RestCredentials):
   };
 }
 
-/** Which of the two is there. Some want to know who asks before they tell anything. */
+/** Returns true for version 2 of the API. Some servers require a login before they answer. */
 async function findApi(base: string): Promise<boolean> {
   for (const isV2 of [true, false]) {
     const { status } = await send(`${base}/api/${isV2 ? 'v2' : 'v1'}/version`, {});
@@ -107,14 +107,14 @@ const refused = (path: string, status: number, body: Json): SourceError => {
   return new SourceError(`GET ${path.split('?', 1)[0]} answers ${status}${detail}${advice}`);
 };
 
-/** Under load an Airflow answers 500 now and then: asked again. */
+/** Sends a request, and retries errors 5xx, which an Airflow under load returns occasionally. */
 async function send(url: string, headers: Record<string, string>, body?: string): Promise<Answer> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       const answer = await fetch(url, {
         method: body === undefined ? 'GET' : 'POST',
         headers,
-        redirect: 'error', // credentials go where they were meant to go
+        redirect: 'error', // a redirect could send the credentials elsewhere
         signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body !== undefined && { body }),
       });

@@ -1,4 +1,4 @@
-/** Bodies of Airflow's HTTP API, versions 1 and 2, as what a source has. Pure. */
+/** Converts bodies of Airflow's HTTP API, versions 1 and 2, to rows of a source. It is pure. */
 import type {
   SourceConnection,
   SourceDag,
@@ -23,7 +23,7 @@ const namesOf = (value: unknown): string[] =>
     wordOf(typeof item === 'object' && item !== null ? (item as Json)['name'] : item),
   );
 
-/** To the microsecond and in UTC, however it is written. */
+/** Normalises a moment to UTC with microseconds. */
 function momentOf(value: unknown): string | null {
   const instant = typeof value === 'string' ? instantFromIso(value) : null;
   return instant === null
@@ -34,7 +34,7 @@ function momentOf(value: unknown): string | null {
       );
 }
 
-/** What is masked is not told apart from what is not: one masked part withholds the whole. */
+/** A text with a mask may contain other masked parts, so one mask withholds the whole text. */
 const secretOf = (text: string | null): SourceSecret =>
   text === null || text === ''
     ? { kind: 'none' }
@@ -66,7 +66,7 @@ export const connectionOf = (row: Json): SourceConnection => ({
   schema: textOf(row['schema']),
   login: textOf(row['login']),
   port: numberOf(row['port']),
-  // Whether it has one is not told either.
+  // The API does not reveal whether there is a password.
   password: { kind: 'withheld' },
   extra: secretOf(textOf(row['extra'])),
 });

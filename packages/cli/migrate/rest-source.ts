@@ -1,4 +1,7 @@
-/** An Airflow by its HTTP API: version 1 (Airflow 2) or 2 (Airflow 3). It gives out no passwords and masks other secrets. */
+/**
+ * Reads an Airflow through its HTTP API: version 1 (Airflow 2) or 2 (Airflow 3). The API reveals no passwords and masks
+ * other secrets.
+ */
 import type {
   AirflowSource,
   HistoryFilter,
@@ -18,7 +21,7 @@ import { connectionOf, dagOf, poolOf, runOfJson, tryOfJson, userOf, variableOf }
 
 export async function openAirflowApi(address: string, credentials: RestCredentials): Promise<AirflowSource> {
   const client = await connectToAirflow(address, credentials);
-  /** Instances with more than one try, of the runs that were read last. */
+  /** Instances with more than one try, from the runs that were read last. */
   let retried: SourceTry[] = [];
   const learnt = new Map<string, Map<string, SourceTask>>();
 
@@ -108,7 +111,7 @@ function learn(learnt: Map<string, Map<string, SourceTask>>, row: SourceTry): vo
   tasks.set(row.taskId, { taskId: row.taskId, operator: row.operator, operatorName: row.operatorName, isMapped });
 }
 
-/** In the form in which the database has it, as far as the API tells. */
+/** Returns the DAG in the form of Airflow's database, as far as the API provides it. */
 async function serializedDag(client: RestClient, dagId: string): Promise<unknown> {
   const found = await client.find(`/dags/${encodeURIComponent(dagId)}/tasks`);
   const tasks = (found?.['tasks'] ?? []) as Json[];

@@ -1,4 +1,4 @@
-/** One migration from the beginning to its report. */
+/** Runs one migration from its start to its report. */
 import { matchesGlob } from 'node:path';
 import type { Config } from '@svc/server/config/load.ts';
 import type { Database } from '@svc/server/db/database.ts';

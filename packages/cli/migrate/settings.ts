@@ -1,4 +1,4 @@
-/** Pools, variables and connections: by name, in batches, each batch in a transaction with its entry in the audit log. */
+/** Migrates pools, variables and connections by name, in batches. Each batch is a transaction with one audit entry. */
 import { refuseInvalidConnection, mergeConnection } from '@svc/server/api/connections/writes.ts';
 import { CONNECTION_ID } from '@svc/server/api/connections/schemas.ts';
 import type { ConnectionChange } from '@svc/server/api/connections/schemas.ts';
@@ -15,7 +15,7 @@ import type { Entry, Kind, Outcome } from './report.ts';
 
 const BATCH = 200;
 
-/** What to do with one that would be written, and why. `changed`: the fields that differ from what is stored. */
+/** Decides what happens to an entity, and why. `changed` names the fields that differ from the stored ones. */
 function decide(
   { overwrites }: Migration,
   { isStored, changed }: { isStored: boolean; changed: readonly string[] },
@@ -26,7 +26,7 @@ function decide(
   return overwrites ? { outcome: 'change', reason } : { outcome: 'left', reason: `${reason}; --overwrite changes it` };
 }
 
-/** The entries of one transaction: told when it is over, so that one that is tried again is told once. */
+/** Runs one transaction and reports its entries afterwards, so that a retried transaction is reported once. */
 async function inBatch(
   migration: Migration,
   kind: Kind,

@@ -1,4 +1,4 @@
-/** Users with their roles. Without passwords: the hashes of Airflow are of another kind than ours. */
+/** Migrates users with their roles, but without passwords, because Airflow hashes them differently. */
 import { insertUserWithoutPassword } from '@svc/server/db/identity/oidc-identities.ts';
 import { changeUserAccess } from '@svc/server/db/identity/administrators.ts';
 import {

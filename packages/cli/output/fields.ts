@@ -2,7 +2,7 @@ import type { WriteStream } from 'node:tty';
 import { padEnd, printable, widthOf } from './text.ts';
 import { styled } from './terminal.ts';
 
-/** One thing, a line per field. What is null is left out: it says nothing. */
+/** Prints one object with a line per field. Fields with null are omitted. */
 export function printFields(stream: WriteStream, fields: readonly (readonly [string, string | number | null])[]): void {
   const shown = fields.filter(([, value]) => value !== null);
   const width = Math.max(...shown.map(([name]) => widthOf(name)));

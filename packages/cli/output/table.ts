@@ -3,7 +3,7 @@ import { padEnd, padStart, printable, widthOf, wrap } from './text.ts';
 export type Column<Row> = {
   readonly title: string;
   readonly value: (row: Row) => string;
-  /** Numbers read better at the right. */
+  /** Numbers are aligned at the right. */
   readonly align?: 'left' | 'right';
 };
 
@@ -11,16 +11,16 @@ const GAP = 2;
 const NARROWEST = 8;
 
 /**
- * Aligned columns and nothing else. Within `width` the widest columns give way and their cells wrap: nothing is cut off,
- * since half a value is worse than two lines. Without a width (a pipe, a file) every row is one line.
+ * Renders aligned columns. If `width` is given, the widest columns shrink and their cells wrap. Nothing is cut, because
+ * two lines are better than half a value. Without a width (a pipe, a file), every row is one line.
  */
 export function renderTable<Row>(input: {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   width?: number | undefined;
-  /** Rows of one group stand together under this heading; all groups share one layout. */
+  /** Rows of one group are printed together under this heading. All groups share one layout. */
   groupOf?: (row: Row) => string;
-  /** Applied to headings once they have their final width. */
+  /** Applied to headings after they have their final width. */
   styleHeader?: (line: string) => string;
 }): string {
   const { columns, rows, width, groupOf = () => '', styleHeader = (line: string) => line } = input;
@@ -45,7 +45,7 @@ export function renderTable<Row>(input: {
   return output.map((text) => `${text}\n`).join('');
 }
 
-/** Line breaks inside a value would look like further rows. */
+/** Escapes line breaks, because they would look like further rows. */
 const oneLine = (text: string): string => printable(text.replaceAll(/\r?\n/g, '\\n'));
 
 function rowLines(row: readonly string[], widths: readonly number[]): string[][] {

@@ -5,11 +5,11 @@ import type { Column } from './table.ts';
 
 type Style = 'bold' | 'dim' | 'red' | 'green' | 'yellow' | 'cyan';
 
-/** Coloured only where the stream is a terminal; NO_COLOR and FORCE_COLOR are honoured. */
+/** Adds colour only if the stream is a terminal. It respects NO_COLOR and FORCE_COLOR. */
 export const styled = (stream: WriteStream, style: Style, text: string): string =>
   styleText(style, text, { stream, validateStream: true });
 
-/** Undefined for pipes and files: what reads them wants whole lines. */
+/** Returns undefined for pipes and files, because their readers need whole lines. */
 export const columnsOf = (stream: WriteStream): number | undefined =>
   stream.isTTY && stream.columns > 0 ? stream.columns : undefined;
 

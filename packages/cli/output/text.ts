@@ -1,15 +1,15 @@
-/** Text on its way to a terminal. */
+/** Formats text for a terminal. */
 import stringWidth from 'string-width';
 
 const SEGMENTER = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
-/** Columns a string takes: combining marks none, East Asian characters and emoji two. */
+/** Returns the columns of a text: combining marks take none, East Asian characters and emoji two. */
 export const widthOf = (text: string): number => stringWidth(text);
 
 export const padEnd = (text: string, width: number): string => text + ' '.repeat(Math.max(0, width - widthOf(text)));
 export const padStart = (text: string, width: number): string => ' '.repeat(Math.max(0, width - widthOf(text))) + text;
 
-// Control characters and the marks that reorder text: what comes from a server must not drive the terminal.
+// Control characters, and marks that reorder text. Text from a server must not control the terminal.
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
 export function printable(text: string): string {
@@ -17,8 +17,8 @@ export function printable(text: string): string {
 }
 
 /**
- * The text cut into lines of at most `width` columns, at spaces where there are any. Not wrap-ansi's work: it normalises the
- * text (a name would be printed as another one) and takes the spaces away that a line begins with.
+ * Splits a text into lines of at most `width` columns, at spaces if possible. wrap-ansi is not suitable, because it
+ * normalises the text and removes leading spaces of a line.
  */
 export function wrap(text: string, width: number): string[] {
   const lines: string[] = [];
@@ -41,7 +41,7 @@ export function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-/** Ordinary spaces only: a non-breaking one is part of what was written. */
+/** Removes only ordinary spaces, because a non-breaking space belongs to the text. */
 const trimmed = (line: string): string => line.replace(/ +$/, '');
 
 function headOf(text: string, width: number): string {

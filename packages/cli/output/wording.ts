@@ -1,6 +1,6 @@
-/** How numbers and moments are said. */
+/** Formats numbers and moments. */
 
 export const count = (number: number, noun: string): string => `${number} ${noun}${number === 1 ? '' : 's'}`;
 
-/** To the second, in UTC as the API writes it. */
+/** Formats a moment with seconds, in UTC as the API writes it. */
 export const timeText = (iso: string | null): string => (iso === null ? '-' : iso.slice(0, 19).replace('T', ' '));

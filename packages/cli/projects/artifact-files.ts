@@ -1,4 +1,6 @@
-/** Compiled specs as files: `<dag_id>.spec.json`, the canonical bytes, so that `sha256sum` gives the printed hash. */
+/**
+ * Compiled specs as files, `<dag_id>.spec.json`. They contain the canonical bytes, so `sha256sum` prints the same hash.
+ */
 import { createHash, randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +37,7 @@ export function artifactsOf(units: readonly CompiledUnit[]): CompiledArtifact[] 
   );
 }
 
-/** Renamed into place: whoever reads one meanwhile gets the old or the new one, whole. Returns the path. */
+/** Writes a draft and renames it, so that a concurrent reader gets a complete file. Returns the path. */
 export function writeArtifact(directory: string, artifact: CompiledArtifact): string {
   const path = join(directory, fileNameOf(artifact.dag_id));
   const draft = join(directory, `.${randomUUID()}.tmp`);
@@ -51,10 +53,10 @@ export function writeArtifact(directory: string, artifact: CompiledArtifact): st
 }
 
 const SUFFIX = '.spec.json';
-/** What file systems take for a name, in bytes. */
+/** The maximum length of a file name in bytes. */
 const LONGEST_NAME = 255;
 
-/** An id may be longer than a file name: its end gives way to a hash of the whole. */
+/** Returns the file name of an id. If the id is too long, a hash of it replaces its end. */
 export function fileNameOf(dagId: string): string {
   if (Buffer.byteLength(dagId + SUFFIX) <= LONGEST_NAME) return dagId + SUFFIX;
   const hash = createHash('sha256').update(dagId).digest('hex').slice(0, 12);

@@ -1,4 +1,4 @@
-/** The image of a compiled project: what to tag it with, and what to warn of before tasks fail in it. */
+/** Builds the image of a compiled project: chooses its tag, and warns of problems before tasks fail in it. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { canonicalHash } from '@svc/spec/canonical.ts';
@@ -12,7 +12,7 @@ import type { CliContext } from '../context.ts';
 import { VERSION } from '../version.ts';
 
 type CompiledOk = Extract<CompiledUnit, { ok: true }>;
-/** Plain DAG files have no image: nothing says what goes into one. */
+/** Plain DAG files have no image, because nothing defines its content. */
 export type CompiledProject = CompiledOk & { project: NonNullable<CompiledOk['project']> };
 
 export const isProject = (unit: CompiledUnit): unit is CompiledProject => unit.ok && unit.project !== null;
@@ -20,9 +20,9 @@ export const isProject = (unit: CompiledUnit): unit is CompiledProject => unit.o
 export type BuildOptions = {
   readonly push: boolean;
   readonly builder?: ToolName | undefined;
-  /** Where the base images are; undefined: where a release has them. */
+  /** The repository of base images. Undefined means that of a release. */
   readonly baseRepository: string | undefined;
-  /** Asked only when the tag is the version. */
+  /** Called only if the tag is the version. */
   readonly nextVersion: (dagId: string) => Promise<number>;
   readonly onLine?: (line: string) => void;
   readonly signal?: AbortSignal | undefined;
@@ -36,7 +36,7 @@ export async function buildProject(
   const { artifacts } = unit;
   const { repository } = unit.unit;
   const project = repository ? projectOfRepository(unit.project) : unit.project;
-  // A file with several DAGs has one image, numbered after the DAG the project is named for.
+  // A file with several DAGs has one image. Its number is that of the DAG with the name of the project.
   const main = artifacts.find(({ dagId }) => dagId === project.dag_id) ?? artifacts[0];
   const needsNumber = project.registry.tag_strategy === 'version';
   const versionNumber = needsNumber && main ? await options.nextVersion(main.dagId) : undefined;
@@ -61,10 +61,10 @@ export async function buildProject(
   return { ...built, warnings: [...built.warnings, ...(repository ? [] : missingModules(unit))] };
 }
 
-/** What repositories keep in such files is for their developers, and an image is pushed to a registry. */
+/** These files of repositories are for developers. An image is pushed to a registry, so it must not contain them. */
 const NOT_IN_IMAGES = ['.env', '.env.*', '.astro', 'airflow_settings.yaml', 'airflow_settings.yml'];
 
-/** The versions of its DAGs do not number its image: one of them changes and the others do not. */
+/** The image of a repository is not numbered by DAG versions, because only some of its DAGs may change. */
 function projectOfRepository(project: CompiledProject['project']): CompiledProject['project'] {
   const { registry, exclude_paths: excluded } = project;
   const strategy = registry.tag_strategy === 'version' ? 'content' : registry.tag_strategy;
@@ -80,13 +80,18 @@ const contentHash = ({ unit, artifacts, project }: CompiledProject): string =>
     ? canonicalHash([folderHash(unit.root), project.dependencies, project.system_packages, unit.repository.env])
     : canonicalHash(artifacts.map(({ spec }) => spec));
 
-/** Transformation projects that task groups run: their directories go into the image beside the DAG file. */
+/**
+ * Returns the directories of transformation projects that task groups run. The image contains them next to the DAG
+ * file.
+ */
 function projectsOfGroups({ artifacts }: CompiledProject): string[] {
   const named = artifacts.flatMap(({ spec }) => spec.groups.flatMap((group) => group.project_dir ?? []));
   return [...new Set(named)].sort();
 }
 
-/** The generated build file copies the DAG file alone, so what that imports from its project is not there at run time. */
+/**
+ * Warns of imported modules. The generated build file copies only the DAG file, so its modules are missing at run time.
+ */
 function missingModules({ unit, artifacts }: CompiledProject): string[] {
   if (findProjectBuildFile(unit.root) !== undefined) return [];
   const modules = new Set(artifacts.flatMap(({ spec }) => spec.source.modules.map(({ path }) => path)));

@@ -1,4 +1,4 @@
-/** From the path a person names to everything that compiles there, or to a message about why nothing does. */
+/** Compiles everything at the path that a person names, or explains why there is nothing to compile. */
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import type { WorkspaceProgress } from '@svc/compiler/compile-workspace.ts';
@@ -31,7 +31,7 @@ export async function compilePath(context: CliContext, path: string): Promise<Co
   });
 }
 
-/** One line that is written over, and only where somebody looks at it. */
+/** Shows progress on one line that is overwritten, only on a terminal. */
 function showProgress({ stderr }: CliContext): (progress: WorkspaceProgress) => void {
   const start = performance.now();
   return ({ done, total }) => {
@@ -41,10 +41,12 @@ function showProgress({ stderr }: CliContext): (progress: WorkspaceProgress) => 
   };
 }
 
-/** Before this, the first files and the start of the compiler say too little about the others. */
+/** Before this, the first files and the start of the compiler allow no estimate. */
 const ESTIMATED_FROM_SECONDS = 2;
 
-/** For a line of progress; empty while nothing can be said, or it is as good as over. */
+/**
+ * Returns the remaining time for a line of progress. It is empty if there is no estimate, or if little time is left.
+ */
 export function remainingTime({ done, total, seconds }: { done: number; total: number; seconds: number }): string {
   const left = Math.round((seconds / done) * (total - done));
   if (seconds < ESTIMATED_FROM_SECONDS || done === 0 || left < 1) return '';

@@ -1,4 +1,4 @@
-/** Registers what was compiled straight in the database, for a control plane in this process. */
+/** Registers compiled DAGs directly in the database, for a control plane in this process. */
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import type { Actor } from '@svc/server/db/identity/audit-log.ts';
@@ -15,7 +15,7 @@ export function createDatabaseRegistrar({
 }: {
   db: TenantDb;
   actor: Actor;
-  /** Which of them `executor=` may name; absent: any. */
+  /** The executors that `executor=` may name. If absent, it may name any. */
   executors?: readonly string[] | undefined;
 }): Registrar {
   return {

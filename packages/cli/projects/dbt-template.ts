@@ -1,6 +1,6 @@
-/** A small dbt project on DuckDB that is a DAG by its svc.yaml alone: a seed, a view, a table and their tests. */
+/** A small dbt project on DuckDB whose svc.yaml alone defines the DAG: a seed, a view, a table and their tests. */
 
-/** What dbt takes as the name of a project: letters, digits and underscores, a letter first. */
+/** Returns a valid name of a dbt project: letters, digits and underscores, starting with a letter. */
 const dbtName = (dagId: string): string => dagId.replaceAll(/\W|-/g, '_').replace(/^(?![A-Za-z])/, 'dbt_');
 
 export function dbtProjectFiles(dagId: string): Record<string, string> {
@@ -39,7 +39,7 @@ dbt:
   # conn_id: warehouse # a connection to make the profile of, instead of profiles.yml
 `;
 
-/** DuckDB lets one process write: one file for all tasks, in a place that their user may write to. */
+/** Only one process may write to a DuckDB file. All tasks share one file, in a place that their user may write. */
 const profiles = (name: string): string => `${name}:
   target: dev
   outputs:

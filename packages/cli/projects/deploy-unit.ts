@@ -1,4 +1,4 @@
-/** One compiled project or file on its way to the control plane: image first, then every DAG it defines. */
+/** Deploys one compiled project or file: first its image, then every DAG that it defines. */
 import { join } from 'node:path';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
@@ -19,11 +19,14 @@ export type DeployedUnit = { dags: DeployedDag[]; warnings: string[] };
 export type DeployOptions = {
   readonly registrar: Registrar;
   readonly nextVersion: (dagId: string) => Promise<number>;
-  /** Undefined: wherever `registry.url` says where an image goes. */
+  /** Undefined builds an image wherever `registry.url` is set. */
   readonly build: boolean | undefined;
   readonly builder: ToolName | undefined;
   readonly baseRepository: string | undefined;
-  /** Of repositories: all their DAGs share one. By the root of each; to be given to all units of a deployment. */
+  /**
+   * Images of repositories by root folder, because all DAGs of a repository share one image. All units of a deployment
+   * must use the same map.
+   */
   readonly repositoryImages: Map<string, Promise<UnitImage>>;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
@@ -72,7 +75,7 @@ async function sharedImageOf(
   const known = options.repositoryImages.get(repository.root);
   const image = known ?? imageOf(context, unit, options);
   options.repositoryImages.set(repository.root, image);
-  // Said once.
+  // Warnings are reported only once.
   return known ? { ...(await image), warnings: [] } : image;
 }
 

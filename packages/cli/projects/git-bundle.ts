@@ -1,14 +1,14 @@
-/** Which commit a project is, and where it can be found: what a version remembers of where it came from. */
+/** The commit of a project and its public address, which a version stores as its origin. */
 import { ToolFailure, runTool } from '../build/run-tool.ts';
 import type { Environment } from '../context.ts';
 
 export type GitBundle = { version?: string; url?: string };
 
-/** A hook of git sets these to its own repository, which need not be the project's. */
+/** A git hook sets these for its own repository, which may be another one than the project's. */
 const NOT_INHERITED = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX']);
 const ANSWER_TIMEOUT_MS = 30_000;
 
-/** Empty outside of a git checkout, without git, and for files that no commit has. */
+/** Empty outside of a git checkout, without git, and for files that are in no commit. */
 export async function gitBundle(options: { directory: string; env: Environment }): Promise<GitBundle> {
   const env = Object.fromEntries(Object.entries(options.env).filter(([name]) => !NOT_INHERITED.has(name)));
   const git = async (...words: string[]): Promise<string> => {
@@ -39,11 +39,11 @@ function orNothing(error: unknown): string {
 }
 
 /**
- * The address of a remote without anything secret: versions are shown to everybody who may read DAGs. Paths on this
- * machine say nothing to others and are left out.
+ * Returns the address of a remote without secrets, because every reader of DAGs sees it. Paths on this machine are
+ * omitted, because they mean nothing elsewhere.
  */
 export function publicUrl(remote: string): string | undefined {
-  // user@host:path, the short form of ssh; it has no place for a password.
+  // user@host:path, the short form of ssh, which has no password.
   const short = /^(?:[\w.-]+@)?([\w.-]+\.[\w.-]+|localhost):(?!\/\/)([^?#\s]+)$/.exec(remote);
   if (short) return `ssh://${short[1]}/${short[2]?.replace(/^\/+/, '')}`;
   const url = URL.parse(remote);

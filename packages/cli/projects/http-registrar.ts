@@ -1,10 +1,10 @@
-/** Registers what was compiled with a control plane over its API. */
+/** Registers compiled DAGs through the API of a control plane. */
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
 import { MAX_PROVIDERS } from '@svc/spec/installed-providers.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 
-/** What the API takes. */
+/** Limits of the API. */
 const MOST_WARNINGS = 100;
 const LONGEST_WARNING = 4_096;
 const LONGEST_STACK_TRACE = 262_144;
@@ -43,13 +43,13 @@ export function createHttpRegistrar(client: Client): Registrar {
         await client.delete('/api/v2/importErrors/{import_error_id}', { path: { import_error_id: id } });
       }
     },
-    // A control plane reached this way is shared with others: what this machine does not have is not for it to retire.
+    // Other machines may share this control plane, so DAGs that are missing here are not retired.
     active: () => Promise.resolve([]),
     markStale: () => Promise.resolve(),
   };
 }
 
-/** 0 for a DAG the control plane does not know. */
+/** Returns 0 for a DAG that the control plane does not know. */
 async function newestVersion(client: Client, dagId: string): Promise<number> {
   try {
     const { dag_versions: versions } = await client.get('/api/v2/dags/{dag_id}/dagVersions', {
@@ -64,8 +64,8 @@ async function newestVersion(client: Client, dagId: string): Promise<number> {
 }
 
 /**
- * The number a new version will get. Never that of an existing one, even when nothing changed: an image pushed under its
- * tag would leave the running one without a name, and registries remove those.
+ * Returns the number of the next version. It is never an existing number, even if nothing changed. An image pushed with
+ * an existing tag would leave the running image without a name, and registries remove such images.
  */
 export const nextVersionOf = async (client: Client, dagId: string): Promise<number> =>
   (await newestVersion(client, dagId)) + 1;

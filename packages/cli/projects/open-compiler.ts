@@ -10,10 +10,13 @@ import type { CliContext } from '../context.ts';
 import { columnsOf } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
 
-/** More than that many files at once only wait for each other. */
+/** More files at once would only wait for each other. */
 const MOST_JOBS = 8;
 
-/** The first use on a machine builds a Python environment, which takes a while: that is told on standard error. */
+/**
+ * Opens a compiler. Its first use on a machine builds a Python environment, which takes a while, so progress goes to
+ * standard error.
+ */
 export async function withCompiler<Result>(
   context: CliContext,
   use: (compiler: Compiler) => Promise<Result>,
@@ -36,7 +39,7 @@ export async function withCompiler<Result>(
   }
 }
 
-/** One line that is written over, and only where somebody looks at it. */
+/** Shows one line that is overwritten, only on a terminal. */
 function transientLine({ stderr }: CliContext): { show: (text: string) => void; clear: () => void } {
   let isShown = false;
   const clear = (): void => {
@@ -51,7 +54,7 @@ function transientLine({ stderr }: CliContext): { show: (text: string) => void; 
   return { show, clear };
 }
 
-/** The interpreter alone, for what only reads files. */
+/** Returns only the interpreter, for commands that only read files. */
 export function openPython(context: CliContext): Promise<string> {
   const say = (text: string): void => void context.stderr.write(`svc: ${text}…\n`);
   return ensurePython({ env: context.env, say }).catch((error: unknown) => {

@@ -1,4 +1,4 @@
-/** What compiling found, for people and for programs. */
+/** Reports the results of compiling to people and to programs. */
 import { join, relative } from 'node:path';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
@@ -10,19 +10,19 @@ import { styled } from '../output/terminal.ts';
 import { printable } from '../output/text.ts';
 import { count } from '../output/wording.ts';
 
-/** As the person would type it from where they are. */
+/** Returns the path that the person would type in the current directory. */
 const shownPath = ({ unit }: CompiledUnit, file: string): string => {
   const path = join(unit.root, file);
   const fromHere = relative(process.cwd(), path);
   return fromHere.startsWith('..') ? path : fromHere;
 };
 
-/** Problems and warnings on standard error, as compilers do, so that editors can jump to them. */
+/** Prints problems and warnings to standard error in the form of compilers, so that editors can jump to them. */
 export function printProblems({ stderr }: CliContext, units: readonly CompiledUnit[]): void {
   const print = (unit: CompiledUnit, problem: UnitProblem, kind: 'error' | 'warning'): void => {
     const text = renderProblem(problem, { path: (file) => shownPath(unit, file), label: `${kind}: ` });
     const label = styled(stderr, kind === 'error' ? 'red' : 'yellow', `${kind}:`);
-    // What a file says about itself must not drive the terminal; only the label is ours.
+    // Text of a file must not control the terminal, so only the label has colour.
     const [first = '', ...rest] = text.split('\n').map(printable);
     stderr.write(`${[first.replace(`: ${kind}:`, () => `: ${label}`), ...rest].join('\n')}\n`);
   };
@@ -34,7 +34,7 @@ export function printProblems({ stderr }: CliContext, units: readonly CompiledUn
 
 export const failedOf = (units: readonly CompiledUnit[]): CompiledUnit[] => units.filter((unit) => !unit.ok);
 
-/** The end of a command that found problems and has printed them. */
+/** The error of a command that has found and printed problems. */
 export function problemsError(units: readonly CompiledUnit[]): CliError {
   const problems = units.reduce((sum, unit) => sum + (unit.ok ? 0 : unit.problems.length), 0);
   const where = units.length === 1 ? '' : ` in ${failedOf(units).length} of ${units.length} places`;

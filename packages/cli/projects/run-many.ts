@@ -1,19 +1,22 @@
-/** Several jobs, some at once, each shown as it goes: a live list on a terminal, one line per end elsewhere. */
+/**
+ * Runs several jobs, some in parallel, and shows their progress: a live list on a terminal, otherwise one line per
+ * finished job.
+ */
 import { Listr } from 'listr2';
 import { messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 
 export type Job<Result> = {
   readonly title: string;
-  /** `say` tells what it is doing. */
+  /** `say` reports what the job is doing. */
   readonly run: (say: (text: string) => void) => Promise<Result>;
-  /** What its line says in the end. */
+  /** The text of its line at the end. */
   readonly outcome: (result: Result) => string;
 };
 
 export type Ended<Result> = { ok: true; result: Result } | { ok: false; error: unknown };
 
-/** Never rejects: one that fails does not stop the others. Results are in the order of the jobs. */
+/** Never rejects, so one failure does not stop the others. Results are in the order of the jobs. */
 export async function runMany<Result>(
   context: CliContext,
   options: { jobs: readonly Job<Result>[]; atOnce: number; plain: boolean },
@@ -31,7 +34,7 @@ export async function runMany<Result>(
   if (options.plain || !context.stdout.isTTY) {
     await inTurns(jobs, atOnce, async (job, index) => {
       const ended = await runOne(index, job, () => {});
-      if (jobs.length === 1) return; // the command's own result says the same
+      if (jobs.length === 1) return; // the result of the command says the same
       const text = ended.ok ? job.outcome(ended.result) : `failed: ${firstLine(messageOf(ended.error))}`;
       context.stderr.write(`${job.title}: ${text}\n`);
     });

@@ -1,5 +1,5 @@
 /**
- * The task graph as an indented outline: every task after its upstream tasks, groups around theirs.
+ * The task graph as an indented outline. Every task follows its upstream tasks, and groups contain their tasks.
  *
  *   ├─ extract          @task
  *   ├─ checks           group
@@ -15,7 +15,7 @@ type Task = CompiledSpec['tasks'][number];
 type Group = CompiledSpec['groups'][number];
 type Line = { tree: string; kind: string; notes: string };
 
-/** More names than this say less than their number. */
+/** Above this, the number of names is shown instead of the names. */
 const MOST_NAMES = 4;
 
 export function renderTaskOutline(spec: CompiledSpec): string {
@@ -50,7 +50,7 @@ export function renderTaskOutline(spec: CompiledSpec): string {
     .join('');
 }
 
-/** Where everything comes: a group comes where its first task does. */
+/** Returns the position of each task and group. A group has the position of its first task. */
 function positions(spec: CompiledSpec, groups: ReadonlyMap<string | null, Group>): Map<string, number> {
   const order = new Map(topologicalOrder(spec.tasks).map((id, index) => [`task ${id}`, index]));
   for (const task of spec.tasks) {

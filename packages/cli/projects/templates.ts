@@ -1,4 +1,4 @@
-/** What `svc init` writes. Every template compiles as it is; the tests see to that. */
+/** The files that `svc init` writes. Tests ensure that every template compiles unchanged. */
 import { dbtProjectFiles } from './dbt-template.ts';
 
 const PYTHON_TEMPLATES = ['hello', 'etl', 'empty'] as const;
@@ -44,7 +44,7 @@ python_version: "3.11"
 #     resources: { cpu: 500m, memory: 1Gi }
 `;
 
-/** A DAG id has no quote or backslash in it, so it can stand in a string of Python as it is. */
+/** A DAG id has no quotes or backslashes, so it is safe in a Python string. */
 const DAGS: Record<PythonTemplate, (dagId: string) => string> = {
   hello: (dagId) => `"""Two tasks, and one value handed from the first to the second."""
 

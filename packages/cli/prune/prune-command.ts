@@ -1,4 +1,4 @@
-/** `svc db prune`: what scheduler.retention does by itself, once and by hand. Shows what would go before anything does. */
+/** `svc db prune`: does the work of scheduler.retention once, by hand. It first shows what it would remove. */
 import { formatDuration, parseDuration } from '@svc/server/config/duration.ts';
 import { MIN_RETENTION_MS } from '@svc/server/config/keys-server.ts';
 import { usageError } from '../cli-error.ts';

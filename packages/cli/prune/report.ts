@@ -1,4 +1,4 @@
-/** What went, or would go, as a table and as JSON. */
+/** Reports what was removed, or would be, as a table and as JSON. */
 import type { KeptFor } from '@svc/server/db/prune/old-runs.ts';
 import type { PruneReport, TenantReport, Totals } from '@svc/server/retention/prune.ts';
 import { printJson } from '../context.ts';
@@ -17,7 +17,7 @@ const NOUNS: Record<keyof Totals, string> = {
   auditEntries: 'audit log entries',
 };
 const KINDS = Object.keys(NOUNS) as (keyof Totals)[];
-/** Which of them stay is known when the runs are gone. */
+/** Their exact number is known only after the runs are removed. */
 const AT_MOST = new Set<keyof Totals>(['assetEvents', 'backfills']);
 
 const REASONS: Record<KeptFor, string> = {

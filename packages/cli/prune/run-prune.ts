@@ -1,4 +1,4 @@
-/** One removal of old runs from the beginning to its report. */
+/** Removes old runs once, from its start to its report. */
 import { randomUUID } from 'node:crypto';
 import type { Config } from '@svc/server/config/load.ts';
 import type { Database } from '@svc/server/db/database.ts';
@@ -85,7 +85,7 @@ async function takeLease(db: Database, by: string): Promise<void> {
   });
 }
 
-/** Undefined where the logs are not: whoever has them removes what was noted. */
+/** Returns null if the logs are not reachable here. A scheduler with access to them then removes the noted logs. */
 async function openLogs(context: CliContext, config: Config, db: Database): Promise<LogStore | null> {
   if (config.logs.backend === 'disk') {
     const installation = await findInstallation(db);
@@ -98,12 +98,12 @@ async function openLogs(context: CliContext, config: Config, db: Database): Prom
       return null;
     }
   }
-  // What it would tell is for an operator who watches it for long; failures come back to us.
+  // Its log messages are for an operator who watches it for a long time. Failures are returned here.
   const logger = { info() {}, warn() {}, error() {} };
   return createLogStore({ config, writing: db, reading: db, processId: randomUUID(), logger });
 }
 
-/** In each tenant that lost something. */
+/** Writes an audit entry in each tenant that lost rows. */
 async function record(db: Database, { before, auditBefore, tenants }: PruneReport): Promise<void> {
   const ids = new Map((await listTenantIds(db.shared)).map(({ id, name }) => [name, id]));
   for (const { tenant, removed } of tenants) {

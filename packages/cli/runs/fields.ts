@@ -1,29 +1,29 @@
-/** How the fields of runs and task instances are shown. */
+/** Formats the fields of runs and task instances. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { failureText } from '@svc/spec/failure-causes.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 
-/** Stands for all DAGs where an id is asked for. */
+/** Means all DAGs in place of a DAG id. */
 export const ALL_DAGS = '~';
 
 export const instanceName = ({ task_id: taskId, map_index: mapIndex }: Pick<TaskInstance, 'task_id' | 'map_index'>) =>
   mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`;
 
-/** A task that was not tried yet has no try to show. */
+/** Returns an empty text for a task without a try. */
 export function triesText({ try_number: tryNumber, max_tries: retries }: TaskInstance): string {
   if (tryNumber === 0) return '';
-  // A cleared task may be beyond the tries it was given once.
+  // A cleared task may have more tries than it was configured with.
   return retries === 0 && tryNumber === 1 ? '1' : `${tryNumber}/${Math.max(retries + 1, tryNumber)}`;
 }
 
-/** Why it is not well, or why it is not running: never both. */
+/** Returns why the instance failed or why it waits; at most one of them applies. */
 export const reasonText = (instance: TaskInstance): string => failureText(instance) ?? instance.wait_reason ?? '';
 
 export const stateText = (state: TaskStateOrNone): string => state ?? 'waiting';
 
 export function durationText(seconds: number | null): string {
   if (seconds === null) return '-';
-  // Rounded before it is cut up, or 59.7 seconds would be "60 s" and 119.7 "1 min 60 s".
+  // Rounded before it is split. Otherwise 59.7 seconds would be "60 s" and 119.7 "1 min 60 s".
   const whole = Math.round(seconds);
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (whole < 60) return `${whole} s`;
@@ -31,18 +31,18 @@ export function durationText(seconds: number | null): string {
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
-/** Of what has ended, how long it took; of what goes on, how long it has taken until `now`. */
+/** Returns the duration of an ended run or task, or the time until `now` for a running one. */
 export function secondsOf(
   thing: Pick<DagRun, 'duration' | 'start_date' | 'end_date'>,
   now: number | undefined,
 ): number | null {
   if (thing.duration !== null && thing.end_date !== null) return thing.duration;
   if (thing.start_date === null || thing.end_date !== null || now === undefined) return null;
-  // Two machines have two clocks.
+  // The two machines may have different clocks.
   return Math.max(0, (now - Date.parse(thing.start_date)) / 1_000);
 }
 
-/** As they started; what has not started comes last, by name. */
+/** Sorts by start. Instances that have not started come last, by name. */
 export function inOrder<Each extends TaskInstance>(instances: readonly Each[]): Each[] {
   const startOf = ({ start_date: start }: Each): number => (start === null ? Infinity : Date.parse(start));
   return instances.toSorted((a, b) => {

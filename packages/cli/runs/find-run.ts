@@ -2,7 +2,7 @@ import type { DagRun } from '@svc/client/wire-types.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 
-/** The run that is named, or else the newest of the DAG. */
+/** Returns the named run, or else the newest run of the DAG. */
 export async function findRun(client: Client, dagId: string, runId: string | undefined): Promise<DagRun> {
   if (runId !== undefined)
     return client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: { dag_id: dagId, dag_run_id: runId } });

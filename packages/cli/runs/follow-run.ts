@@ -1,4 +1,4 @@
-/** Watching a run at the terminal, and how it ended as the result of a command. */
+/** Watches a run at the terminal, and turns its end into the result of a command. */
 import { failureText } from '@svc/spec/failure-causes.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -18,13 +18,13 @@ export type FollowOptions = {
   readonly clientOf: () => Promise<Client>;
   readonly dagId: string;
   readonly runId: string;
-  /** Nothing is shown on the way. */
+  /** Shows nothing while the run is active. */
   readonly isQuiet: boolean;
 };
 
 const OUTAGE = 'the control plane does not answer: trying again';
 
-/** A live picture on a terminal, a line per event elsewhere. Ctrl-C ends the watching and leaves the run alone. */
+/** Shows a live picture on a terminal, otherwise a line per event. Ctrl-C stops watching, and the run continues. */
 export async function followRun(context: CliContext, options: FollowOptions): Promise<Snapshot> {
   const { dagId, runId, isQuiet } = options;
   return untilStopped(`the run goes on; end it with: svc runs cancel ${dagId} ${runId}`, (signal) => {
@@ -34,7 +34,7 @@ export async function followRun(context: CliContext, options: FollowOptions): Pr
   });
 }
 
-/** Runs work that can wait for long; the first signal ends it, with this hint. */
+/** Runs work that may wait for a long time. The first signal ends it with this hint. */
 export async function untilStopped<Result>(
   hint: string,
   work: (signal: AbortSignal) => Promise<Result>,
@@ -92,7 +92,7 @@ export const endText = ({ run }: Snapshot): string => {
 
 const NAMED_AT_MOST = 5;
 
-/** Undefined when the run did what it should. */
+/** Returns undefined if the run succeeded. */
 export function failureOf(snapshot: Snapshot): CliError | undefined {
   const { run, instances } = snapshot;
   if (run.state !== 'failed') return undefined;

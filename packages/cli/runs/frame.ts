@@ -1,4 +1,4 @@
-/** The picture `svc runs watch` draws: a heading, a bar, a line per task. Pure: text in, text out. */
+/** The picture of `svc runs watch`: a heading, a bar, a line per task. It is pure: text in, text out. */
 import { isFinished } from '@svc/spec/states.ts';
 import { padEnd, printable, widthOf, wrap } from '../output/text.ts';
 import { durationText, secondsOf } from './fields.ts';
@@ -21,10 +21,13 @@ const RUN_STYLES = { queued: 'dim', running: 'cyan', success: 'green', failed: '
 
 const WIDEST_BAR = 40;
 const WIDEST_NAME = 40;
-/** Heading, bar, what is not shown, and the line of the cursor. */
+/** The heading, the bar, the line for hidden tasks, and the line of the cursor. */
 const LINES_AROUND = 4;
 
-/** At most `rows` lines of at most `columns` columns: what does not fit would scroll away and could not be redrawn. */
+/**
+ * Returns at most `rows` lines of at most `columns` columns, because longer ones would scroll away and could not be
+ * redrawn.
+ */
 export function frameOf(snapshot: Snapshot, size: { columns: number; rows: number }, trouble?: string): FrameLine[] {
   const { run, instances, waitReason } = snapshot;
   const all = taskLines(snapshot);
@@ -46,7 +49,7 @@ export function frameOf(snapshot: Snapshot, size: { columns: number; rows: numbe
   return lines.map(({ text, ...style }) => ({ text: cut(printable(text), size.columns), ...style }));
 }
 
-/** Where not all tasks fit, those that somebody watches for; in the order in which they were. */
+/** If not all tasks fit, selects the most interesting ones and keeps their order. */
 function chosen(lines: readonly TaskLine[], room: number): readonly TaskLine[] {
   if (lines.length <= room) return lines;
   const byInterest = lines.toSorted((a, b) => KINDS.indexOf(a.kind) - KINDS.indexOf(b.kind));
@@ -59,11 +62,11 @@ const lineText = ({ taskId, kind, text, detail }: TaskLine, width: number): stri
 
 function barOf({ run, instances }: Snapshot, width: number): string {
   const finished = instances.filter(({ state }) => isFinished(state)).length;
-  // A run without tasks is as done as its state says.
+  // The progress of a run without tasks follows from its state.
   const share = instances.length > 0 ? finished / instances.length : run.end_date === null ? 0 : 1;
   const full = Math.floor(share * Math.max(1, width));
   return '█'.repeat(full) + '░'.repeat(Math.max(1, width) - full);
 }
 
-/** Cut, not wrapped: a line is a row of the screen. */
+/** Cuts a line instead of wrapping it, because a line is one row of the screen. */
 const cut = (text: string, columns: number): string => wrap(text.replaceAll('\n', ' '), Math.max(1, columns))[0] ?? '';

@@ -3,12 +3,12 @@ import { connect } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import type { CliContext } from '../context.ts';
 
-/** Much shorter than any token lives, and much longer than a call takes. */
+/** Much shorter than the lifetime of any token, and much longer than a call. */
 const FRESH_FOR_MS = 60_000;
 
 /**
- * A client for commands that stay for hours: a stored login is renewed on the way, as it is by every new command. `first`
- * is a client that the command has already.
+ * Returns a client for commands that run for hours. It renews a stored login, as every new command does. `first` is an
+ * existing client of the command.
  */
 export async function lastingClient(
   context: CliContext,
@@ -18,7 +18,7 @@ export async function lastingClient(
   let client = first ?? (await connect(context, options));
   let connectedAt = performance.now();
   return async () => {
-    // A token that was given is all there is.
+    // A token that was passed explicitly cannot be renewed.
     if (options.token !== undefined || performance.now() - connectedAt < FRESH_FOR_MS) return client;
     client = await connect(context, options);
     connectedAt = performance.now();

@@ -1,11 +1,11 @@
-/** Progress where nothing can be redrawn: a line when something happened, and one now and then when nothing did. */
+/** Progress without redrawing: a line for each event, and a periodic line when nothing happens. */
 import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import { instanceName } from './fields.ts';
 import { countsText, taskLines } from './task-lines.ts';
 import type { Snapshot } from './task-lines.ts';
 
-/** Often enough for build services, which end what says nothing for long. */
+/** Short enough for build services, which stop jobs without output. */
 const SILENCE_MS = 30_000;
 
 export type PlainProgress = { lines(snapshot: Snapshot): string[] };
@@ -18,14 +18,14 @@ export function createPlainProgress(): PlainProgress {
     lines(snapshot) {
       const { run, waitReason, at } = snapshot;
       const lines: string[] = [];
-      // How it ended is said by whoever waited for it.
+      // The caller reports how the run ended.
       if (run.state !== runState && !isRunFinished(run.state)) {
         const why = waitReason === null ? '' : ` (${waitReason})`;
         lines.push(`run ${run.dag_run_id} of DAG ${run.dag_id}: ${run.state}${why}`);
       }
       runState = run.state;
       for (const { taskId, kind, text } of taskLines(snapshot)) {
-        // That a task waits is no event; that it waits again, after something happened, is.
+        // Waiting is not an event at the start, but it is one after another event.
         if (said.get(taskId) === text || (kind === 'waiting' && !said.has(taskId))) continue;
         said.set(taskId, text);
         lines.push(`${taskId}: ${text}`);
@@ -37,7 +37,9 @@ export function createPlainProgress(): PlainProgress {
   };
 }
 
-/** Tasks that wait for others are no cause: one that waits for something else may be. */
+/**
+ * Explains a standstill. Tasks that wait for upstream tasks are not its cause, so another waiting task is preferred.
+ */
 function standstill({ run, instances, waitReason }: Snapshot): string {
   if (waitReason !== null) return `run ${run.dag_run_id}: ${run.state} (${waitReason})`;
   const waiting = instances.filter(({ wait_reason: reason }) => reason !== null);

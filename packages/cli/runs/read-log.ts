@@ -1,4 +1,4 @@
-/** A log on its way to standard output, and what is written to it later. */
+/** Copies a log to standard output, and follows it. */
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { WriteStream } from 'node:tty';
@@ -15,17 +15,17 @@ export type LogRequest = {
   readonly tryNumber: number;
   readonly tail?: number | undefined;
   readonly search?: string | undefined;
-  /** Records instead of text. */
+  /** Requests records instead of text. */
   readonly isNdjson?: boolean;
 };
 
 const READ_EVERY_MS = 500;
-/** Until there is nothing more to come from this attempt, the server says where to go on. */
+/** While more lines may come from the attempt, the server sends this header, which says where to continue. */
 const NEXT_HEADER = 'airflow-continuation-token';
 
 const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
 
-/** `token` is the place where the last answer ended; from there on there is nothing to select. */
+/** `token` is the end of the previous answer. Everything after it is wanted, so no selection applies. */
 function callOf({ run, instance, tryNumber, tail, search }: LogRequest, token: string | undefined) {
   const selection = token !== undefined ? { token } : tail !== undefined ? { tail_lines: tail } : { search };
   return {
@@ -39,7 +39,9 @@ function callOf({ run, instance, tryNumber, tail, search }: LogRequest, token: s
   };
 }
 
-/** Writes what there is, and resolves with the place where more will be; undefined when the attempt is over. */
+/**
+ * Writes the available lines and resolves with the place to continue from. Undefined means that the attempt has ended.
+ */
 export async function copyLog(
   client: Client,
   request: LogRequest,
@@ -55,8 +57,8 @@ export async function copyLog(
 }
 
 /**
- * Asks again from where the last answer ended, rather than to hold one answer open: a control plane that is restarted then
- * costs a pause, and neither a line twice nor one that is missing.
+ * Sends a new request from the end of the previous answer, instead of keeping one answer open. A restart of the control
+ * plane then only costs a pause, and no line is repeated or lost.
  */
 export async function followLog(input: {
   clientOf: () => Promise<Client>;
@@ -78,7 +80,7 @@ export async function followLog(input: {
   }
 }
 
-/** A sequence that is cut in two by the network would slip through where sequences are removed. */
+/** Yields whole lines, because an escape sequence that the network splits would not be removed. */
 async function* wholeLines(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
@@ -93,7 +95,7 @@ async function* wholeLines(texts: AsyncIterable<string>): AsyncGenerator<string>
   if (rest !== '') yield rest;
 }
 
-/** What a task prints may be read on a terminal, but not drive it. */
+/** Makes the output of a task safe to print: it must not control the terminal. */
 export const forTerminal = (text: string): string =>
   text
     .split('\n')

@@ -1,4 +1,4 @@
-/** What is given to a run on the command line: its conf, and dates. */
+/** Options that describe a run: its conf and dates. */
 import { isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { InvalidArgumentError } from 'commander';
 import { usageError } from '../cli-error.ts';
@@ -51,10 +51,12 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 const WITHOUT_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?$/;
 const WITH_ZONE = /^\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/i;
 
-/** As the API wants it. Where there is no time zone it is UTC, as on the control plane, not that of this machine. */
+/**
+ * Converts a moment for the API. Without a time zone it is UTC, as on the control plane, not the zone of this machine.
+ */
 export const parseMoment = (text: string): string => momentOf(text, '00:00:00');
 
-/** The same, where a mere day is meant to its end. */
+/** Works like parseMoment, but a date includes the whole day. */
 export const parseLastMoment = (text: string): string => momentOf(text, '23:59:59');
 
 function momentOf(text: string, timeOfDay: string): string {
@@ -69,7 +71,7 @@ function momentOf(text: string, timeOfDay: string): string {
   return full;
 }
 
-/** `Date.parse` makes 2 March of 30 February. */
+/** `Date.parse` turns 30 February into 2 March. */
 function isOnCalendar(moment: string): boolean {
   const day = moment.slice(0, 10);
   const parsed = new Date(`${day}T00:00:00Z`);

@@ -1,4 +1,4 @@
-/** Redraws a few lines in place on a terminal. What was there before them stays, and the last picture stays after them. */
+/** Redraws some lines in place on a terminal. Earlier output and the last picture stay. */
 import type { WriteStream } from 'node:tty';
 import { styled } from '../output/terminal.ts';
 import type { FrameLine } from './frame.ts';
@@ -6,7 +6,7 @@ import type { FrameLine } from './frame.ts';
 export type Screen = {
   size(): { columns: number; rows: number };
   draw(lines: readonly FrameLine[]): void;
-  /** Gives the cursor back. */
+  /** Shows the cursor again. */
   end(): void;
 };
 
@@ -29,7 +29,7 @@ export function openScreen(stream: WriteStream): Screen {
       const body = lines.map(
         ({ text, style }) => `${style === undefined ? text : styled(stream, style, text)}${CLEAR_LINE_END}\n`,
       );
-      // One write, so that no half of a picture is ever seen.
+      // One write, so that a half-drawn picture is never visible.
       stream.write(`${HIDE_CURSOR}${up(drawn)}\r${body.join('')}${CLEAR_BELOW}`);
       drawn = lines.length;
     },

@@ -6,7 +6,7 @@ import type { CliContext } from '../context.ts';
 
 export type StartOptions = { wait?: true; unpause?: true };
 
-/** A run of a paused DAG waits: that has to be said, and must not be waited for. */
+/** Starts a run. A run of a paused DAG waits, so the command says so and does not wait for it. */
 export async function startRun(
   context: CliContext,
   input: { client: Client; dagId: string; body: DagRunCreate; options: StartOptions },

@@ -1,4 +1,4 @@
-/** A run at one moment, told task by task. Pure; the live display and the plain one say the same. */
+/** A run at one moment, described task by task. It is pure. The live display and the plain one use the same texts. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { failureText } from '@svc/spec/failure-causes.ts';
 import { isFailure, isFinished } from '@svc/spec/states.ts';
@@ -8,22 +8,22 @@ import { durationText, inOrder, reasonText, secondsOf, stateText, triesText } fr
 export type Snapshot = {
   readonly run: DagRun;
   readonly instances: readonly TaskInstance[];
-  /** Why the run has not started; null when it has. */
+  /** Why the run has not started. Null if it has. */
   readonly waitReason: string | null;
-  /** When it was looked at, in milliseconds. */
+  /** The time of the snapshot in milliseconds. */
   readonly at: number;
 };
 
-/** What a task amounts to for somebody who watches. The order is that of interest. */
+/** Kinds of tasks for a person who watches, the most interesting first. */
 export const KINDS = ['failed', 'running', 'retrying', 'waiting', 'done', 'skipped'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export type TaskLine = {
   readonly taskId: string;
   readonly kind: Kind;
-  /** Does not change while nothing happens. */
+  /** Changes only if something happens. */
   readonly text: string;
-  /** What changes by itself, or is of interest only at this moment. */
+  /** Changes on its own, or matters only at this moment. */
   readonly detail: string;
 };
 
@@ -44,7 +44,7 @@ const KIND_OF: Readonly<Record<NonNullable<TaskStateOrNone>, Kind>> = {
 
 export const kindOf = (state: TaskStateOrNone): Kind => (state === null ? 'waiting' : KIND_OF[state]);
 
-/** One line per task, as they started. A mapped task is one line however many instances it has. */
+/** Returns one line per task, in the order of their starts. A mapped task is one line. */
 export function taskLines({ instances, at }: Snapshot): TaskLine[] {
   const byTask = Map.groupBy(inOrder(instances), (instance) => instance.task_id);
   return [...byTask.values()].flatMap((own) => {
@@ -94,7 +94,7 @@ export function countsOf(instances: readonly Pick<TaskInstance, 'state'>[]): Rec
   return counts;
 }
 
-/** `5 of 8 finished, 1 failed, 2 running`. */
+/** Returns a text such as `5 of 8 finished, 1 failed, 2 running`. */
 export function countsText(instances: readonly Pick<TaskInstance, 'state'>[]): string {
   const counts = countsOf(instances);
   const finished = counts.done + counts.skipped + counts.failed;
@@ -102,7 +102,7 @@ export function countsText(instances: readonly Pick<TaskInstance, 'state'>[]): s
   return [`${finished} of ${instances.length} finished`, ...rest.map((kind) => `${counts[kind]} ${kind}`)].join(', ');
 }
 
-/** What failed by itself; what only suffered from it is left out. */
+/** Returns instances that failed themselves. Those that only an upstream failure affected are omitted. */
 export function failuresOf(instances: readonly TaskInstance[]): TaskInstance[] {
   const own = instances.filter(({ state }) => state === 'failed');
   return inOrder(own.length > 0 ? own : instances.filter(({ state }) => isFailure(state)));

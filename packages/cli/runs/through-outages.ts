@@ -1,17 +1,19 @@
 import { retry } from '@svc/client/retry.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 
-/** A control plane is updated in less. Its runs go on meanwhile or wait for it, so giving up early would be wrong. */
+/**
+ * Longer than the update of a control plane. Its runs continue or wait in that time, so giving up early would be wrong.
+ */
 const OUTAGE_LIMIT_MS = 180_000;
 
 const isOutage = (error: unknown): error is CliError =>
   error instanceof CliError && error.exitCode === EXIT.unreachable;
 
-/** For commands that stay while a control plane goes away and comes back: asks again until it answers. */
+/** Retries until the control plane answers, for commands that outlive its restart. */
 export function throughOutages<T>(
   work: () => Promise<T>,
   options: {
-    /** Until the next try, after one that took so long. */
+    /** Returns the pause until the next try, after a try that took this long. */
     readonly pauseMs: (tookMs: number) => number;
     readonly onOutage?: ((error: CliError) => void) | undefined;
     readonly signal?: AbortSignal | undefined;

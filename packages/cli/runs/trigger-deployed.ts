@@ -1,4 +1,4 @@
-/** `svc deploy --trigger`: a run of every DAG that was deployed, waited for if wanted. */
+/** `svc deploy --trigger`: triggers a run of every deployed DAG, and waits for them on request. */
 import type { DagRun } from '@svc/client/wire-types.ts';
 import { CliError, messageOf } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -12,16 +12,16 @@ import type { StartOptions } from './start-run.ts';
 import { watchRun } from './watch-run.ts';
 
 export type TriggeredRuns = {
-  /** As they were last seen. */
+  /** The runs in their last known state. */
   readonly runs: DagRun[];
-  /** What the command shall end with; the others are told of already. */
+  /** The failure that ends the command. Other failures have been printed. */
   readonly failure: CliError | undefined;
 };
 
 type Options = ClientCommandOptions & StartOptions;
 type ClientOf = Awaited<ReturnType<typeof lastingClient>>;
 
-/** One that cannot be started does not stop the others. */
+/** A DAG that cannot be started does not stop the others. */
 export async function triggerDeployed(
   context: CliContext,
   input: { client: Client; dagIds: readonly string[]; options: Options },
@@ -44,7 +44,7 @@ export async function triggerDeployed(
   return { runs: ended.runs, failure: oneOf(context, [...failures, ...ended.failures], options) };
 }
 
-/** One run is drawn; of several, each is told of as it ends. */
+/** A single run is drawn. Of several runs, each is reported when it ends. */
 async function waitForRuns(
   context: CliContext,
   clientOf: ClientOf,
@@ -79,7 +79,7 @@ async function waitForRuns(
   return { runs: snapshots.map(({ run }) => run), failures: snapshots.flatMap((each) => failureOf(each) ?? []) };
 }
 
-/** A single failure is told as it is; several are told one by one, and then counted. */
+/** A single failure is thrown unchanged. Several failures are printed one by one and then counted. */
 function oneOf(context: CliContext, failures: readonly CliError[], options: Options): CliError | undefined {
   if (failures.length <= 1) return failures[0];
   for (const failure of options.json ? [] : failures) {

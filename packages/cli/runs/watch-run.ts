@@ -1,4 +1,4 @@
-/** Looks at a run until it has ended. */
+/** Polls a run until it has ended. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
@@ -12,18 +12,21 @@ export type Watch = {
   readonly clientOf: () => Promise<Client>;
   readonly dagId: string;
   readonly runId: string;
-  /** Told of every look; without it only the last one fetches the tasks. */
+  /** Receives every snapshot. Without it, only the last poll reads the tasks. */
   readonly onSnapshot?: (snapshot: Snapshot) => void;
-  /** The control plane does not answer; it is asked again. */
+  /** Called when the control plane does not answer. The poll is retried. */
   readonly onOutage?: (error: CliError) => void;
   readonly signal?: AbortSignal;
 };
 
 const LOOK_EVERY_MS = 500;
-/** A run of ten thousand tasks takes a while to read: no more than a fifth of the time is spent on it. */
+/** Reading a run with ten thousand tasks takes a while, so polls use at most a fifth of the time. */
 const REST_PER_LOOK = 4;
 
-/** Resolves with the run as it ended. Rejects when the run is gone, or the control plane is, or `signal` says so. */
+/**
+ * Resolves with the ended run. Rejects if the run is deleted, if the control plane stays unreachable, or if `signal`
+ * aborts.
+ */
 export async function watchRun(watch: Watch): Promise<Snapshot> {
   const { onSnapshot, onOutage, signal } = watch;
   for (;;) {
@@ -46,7 +49,7 @@ async function timed(work: () => Promise<Snapshot>): Promise<{ snapshot: Snapsho
   return { snapshot, tookMs: performance.now() - startedAt };
 }
 
-/** The run before its tasks: a run that has ended has tasks that have. */
+/** Reads the run before its tasks, because the tasks of an ended run have ended as well. */
 async function look({ clientOf, dagId, runId, onSnapshot }: Watch): Promise<Snapshot> {
   const client = await clientOf();
   const path = { dag_id: dagId, dag_run_id: runId };
@@ -56,7 +59,7 @@ async function look({ clientOf, dagId, runId, onSnapshot }: Watch): Promise<Snap
   return { run, instances, waitReason: isWanted ? await whyQueued(client, run) : null, at: Date.now() };
 }
 
-/** While a mapped task is expanded rows move from page to page: each counts once. */
+/** Expansion of a mapped task moves rows between pages, so each instance is counted once. */
 export async function instancesOf(client: Client, run: Pick<DagRun, 'dag_id' | 'dag_run_id'>): Promise<TaskInstance[]> {
   const found = await client.list('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances', 'task_instances', {
     path: { dag_id: run.dag_id, dag_run_id: run.dag_run_id },

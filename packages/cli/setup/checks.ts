@@ -1,4 +1,4 @@
-/** What svc needs on this machine: how to see whether it is there, and what to do when it is not. */
+/** Requirements of svc on this machine: how to check each of them, and what to do if it is missing. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -32,7 +32,7 @@ export async function runChecks(env: Environment): Promise<CheckResult[]> {
   ]);
 }
 
-/** What the server of this environment would do; a file it may read besides is not looked at. */
+/** Reports what a server in this environment would do. A configuration file is not read. */
 async function checkSecrets(env: Environment): Promise<CheckResult> {
   const isEnforced = env['SVC_AUTH_SECRET_LIVENESS_MODE'] === 'enforce';
   return {
@@ -44,7 +44,7 @@ async function checkSecrets(env: Environment): Promise<CheckResult> {
   };
 }
 
-/** As whom lite would run author code, likewise. */
+/** Reports the user that lite would use for author code. A configuration file is not read. */
 export async function checkTasks(env: Environment, isRoot = process.getuid?.() === 0): Promise<CheckResult> {
   const chosen = env['SVC_EXECUTOR_TASK_USER'] ?? '';
   const isAnother = isRoot && chosen !== 'root';

@@ -1,6 +1,6 @@
 /**
- * Fetches the web UI's bundle: from the official package, whose checksum is pinned, only its `ui/dist`. Built beside its
- * final place and renamed into it, so whoever finds one finds a whole one.
+ * Fetches the bundle of the web UI: only `ui/dist` of the official package with a pinned checksum. It is built next to
+ * its final place and renamed, so that an existing bundle is always complete.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -28,7 +28,7 @@ with zipfile.ZipFile(wheel) as archive:
 
 export async function ensureUiBundle(input: {
   env: Readonly<Record<string, string | undefined>>;
-  /** An interpreter with pip. */
+  /** A Python interpreter with pip. */
   python: string;
   say?: (text: string) => void;
 }): Promise<string> {
@@ -52,7 +52,9 @@ export async function ensureUiBundle(input: {
   }
 }
 
-/** Fetches the package and takes out of it what begins with `prefix`; `folder` is the caller's own and ends up with both. */
+/**
+ * Fetches the package and unpacks the files with this `prefix`. `folder` belongs to the caller and will contain both.
+ */
 export async function unpackFromPackage(input: {
   env: Readonly<Record<string, string | undefined>>;
   python: string;
@@ -93,7 +95,7 @@ async function download(
   return join(folder, wheel);
 }
 
-/** Once, so that no request pays for it: 14 MB become 3. */
+/** Compresses the files once, so that no request has to. */
 async function compressAll(folder: string): Promise<void> {
   const names = await readdir(folder, { recursive: true });
   const compress = async (name: string): Promise<void> => {

@@ -1,6 +1,7 @@
 /**
- * Waits on this computer for the browser that comes back from a sign-in (RFC 8252): on loopback only, for one request with the
- * state that this program made. What the browser brings is a code that is worth nothing without the verifier that stays here.
+ * Waits on this computer for the browser at the end of a sign-in (RFC 8252). It listens on loopback only and accepts
+ * one request, with the state that this program made. The code in that request is useless without the verifier, which
+ * stays here.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -8,7 +9,7 @@ import type { AddressInfo } from 'node:net';
 
 export type LoopbackListener = {
   port: number;
-  /** The code; rejects with the reason of `signal`. */
+  /** Resolves with the code. Rejects with the reason of `signal`. */
   code(signal: AbortSignal): Promise<string>;
   close(): void;
 };
@@ -47,7 +48,10 @@ export async function listenOnLoopback(state: string): Promise<LoopbackListener>
   };
 }
 
-/** Only for the name that it was opened with: a page that points its own name at this computer gets nothing. */
+/**
+ * Accepts only requests to the address that was opened. A page that points its own name at this computer gets no
+ * answer.
+ */
 function codeOf({ method, url = '', headers, socket }: IncomingMessage, state: string): string | undefined {
   if (method !== 'GET' || headers.host !== `127.0.0.1:${socket.localPort}`) return undefined;
   const { pathname, searchParams } = new URL(url, 'http://127.0.0.1');

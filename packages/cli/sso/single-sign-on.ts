@@ -1,4 +1,6 @@
-/** A token by single sign-on: through the browser of this computer, or with a code that is typed in another one. */
+/**
+ * Gets a token by single sign-on: through the browser of this computer, or with a code that is typed in another one.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { checkWordOf } from '@svc/server/auth/oidc/check-word.ts';
@@ -9,7 +11,7 @@ import type { CliContext } from '../context.ts';
 import { listenOnLoopback } from './loopback-listener.ts';
 import { openBrowser } from './open-browser.ts';
 
-/** The provider may ask for a password, a second factor and a consent; the page is good for ten minutes. */
+/** The provider may ask for a password, a second factor and a consent. The page is valid for ten minutes. */
 const PATIENCE_MS = 10 * 60_000;
 const SLOW_DOWN_SECONDS = 5;
 
@@ -42,7 +44,7 @@ export async function signInWithBrowser(
   }
 }
 
-/** Told here, before a browser opens on a page that says no. */
+/** Reports a refusal here, before a browser opens a page that refuses. */
 async function refuseWithoutSignOn(url: string): Promise<void> {
   const answer = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(30_000) }).catch(
     (error: unknown) => {
