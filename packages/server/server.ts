@@ -23,7 +23,8 @@ import type { RunEngine } from './create-run-engine.ts';
 import { createServices } from './create-services.ts';
 import { DatabasePathError } from './db/database-path.ts';
 import { openDatabase } from './db/database.ts';
-import type { Database } from './db/database.ts';
+import type { Database, DatabaseOptions } from './db/database.ts';
+import { MAX_ANSWER_BYTES } from './db/answer-size.ts';
 import { createDiskWatch } from './db/full-disk.ts';
 import { findInstallation } from './db/processes/installation.ts';
 import { countWorkers } from './db/workers/workers.ts';
@@ -296,7 +297,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   const { maxOpenConns, maxIdleConns, reservedConns } = config.database;
   const reserved = Math.max(1, Math.min(reservedConns, Math.floor(maxOpenConns / 2)));
   const disk = createDiskWatch();
-  const open = (limits: { maxOpenConns: number; maxIdleConns: number }): Database =>
+  const open = (limits: Pick<DatabaseOptions, 'maxOpenConns' | 'maxIdleConns' | 'maxAnswerBytes'>): Database =>
     openDatabase({
       url: config.database.url,
       directUrl: config.database.directUrl,
@@ -314,6 +315,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   const api = open({
     maxOpenConns: Math.max(1, maxOpenConns - reserved),
     maxIdleConns: Math.floor(maxIdleConns / 2),
+    maxAnswerBytes: MAX_ANSWER_BYTES,
   });
   metrics.watchDatabasePool(() => {
     const [one, other] = [engine.poolUsage(), api.poolUsage()];

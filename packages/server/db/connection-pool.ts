@@ -12,6 +12,7 @@
  */
 import type { PostgresPool, PostgresPoolClient } from 'kysely';
 import pg from 'pg';
+import { limitAnswers } from './answer-size.ts';
 import { createStallDetector } from './stall-detector.ts';
 import { KEEP_ALIVE, backendOf, createWatch, cutConnection } from './watch-connection.ts';
 import type { Watch } from './watch-connection.ts';
@@ -41,6 +42,8 @@ export type PoolOptions = {
   statementTimeoutMs: number;
   idleInTransactionTimeoutMs: number;
   applicationName: string;
+  /** Of the answer to one statement. */
+  maxAnswerBytes?: number | undefined;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: ((error: Error) => void) | undefined;
   /** Called with every failed statement that means an outage, with the driver's error. */
@@ -111,6 +114,7 @@ export function openPool(options: PoolOptions): Pool {
     open.add(client);
     client.on('error', () => {}); // for its whole life: see above
     client.once('end', () => open.delete(client));
+    if (options.maxAnswerBytes !== undefined) limitAnswers(client, options.maxAnswerBytes);
     // Sent before the first statement. A user that may not set it works without.
     if (!pooled) client.query(SESSION.join('; '), () => {});
   });

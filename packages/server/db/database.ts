@@ -38,6 +38,8 @@ export type DatabaseOptions = {
   statementTimeoutMs: number;
   /** Not positive: no limit. */
   idleInTransactionTimeoutMs: number;
+  /** Of the answer to one statement; a larger one fails with an AnswerTooLargeError. */
+  maxAnswerBytes?: number;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: (error: Error) => void;
   /** Shared by all pools of one database. */
@@ -57,6 +59,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     statementTimeoutMs: options.statementTimeoutMs,
     idleInTransactionTimeoutMs: options.idleInTransactionTimeoutMs,
     applicationName: 'svc',
+    maxAnswerBytes: options.maxAnswerBytes,
     onConnectionLost: options.onConnectionLost,
     onOutage: (error) => disk.failed(error),
     ...(options.limits && { limits: options.limits }),

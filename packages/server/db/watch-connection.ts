@@ -91,6 +91,6 @@ async function onNewConnection<T>(
 }
 
 /** Closes the socket without the protocol's goodbye, which a database that does not answer would never acknowledge. */
-export function cutConnection(client: pg.Client, reason: string): void {
-  client.connection.stream.destroy(new Error(reason));
+export function cutConnection(client: Pick<pg.Client, 'connection'>, reason: string | Error): void {
+  client.connection.stream.destroy(typeof reason === 'string' ? new Error(reason) : reason);
 }

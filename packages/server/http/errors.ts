@@ -7,6 +7,7 @@ const ERRORS = {
   invalid_json: { status: 400, title: 'Body is not valid JSON' },
   unknown_role: { status: 400, title: 'Unknown role' },
   unsupported_option: { status: 400, title: 'Option not supported' },
+  answer_too_large: { status: 400, title: 'Answer too large' },
   unsafe_redirect: { status: 400, title: 'Unsafe redirect target' },
   sso_start_again: { status: 400, title: 'Sign-in is over' },
   not_authenticated: { status: 401, title: 'Not authenticated' },

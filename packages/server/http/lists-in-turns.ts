@@ -3,6 +3,7 @@
  * between the items. An item may have a MiB and a list a thousand items, so one pass would block the event loop.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { AnswerTooLargeError, MAX_ANSWER_BYTES } from '../db/answer-size.ts';
 import { mapInTurns } from './map-in-turns.ts';
 import { holdsAuthorData } from './masked-fields.ts';
 
@@ -24,9 +25,13 @@ export function installListsInTurns(app: FastifyInstance): void {
     const hook = async (_request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
       const items = (payload as Record<string, unknown>)[name];
       if (reply.statusCode !== 200 || !Array.isArray(items)) return payload;
-      const written = await mapInTurns(items as readonly Item[], (item) =>
-        withWritten(reply.serializeInput(item, itemSchema), item[WRITTEN]),
-      );
+      let bytes = 0;
+      const written = await mapInTurns(items as readonly Item[], (item) => {
+        const text = withWritten(reply.serializeInput(item, itemSchema), item[WRITTEN]);
+        bytes += Buffer.byteLength(text);
+        if (bytes > MAX_ANSWER_BYTES) throw new AnswerTooLargeError(MAX_ANSWER_BYTES);
+        return text;
+      });
       const around = reply.serializeInput({ ...(payload as object), [name]: [] }, schema);
       // inside a JSON string its quotes would be escaped, so no text matches
       const empty = `${JSON.stringify(name)}:[]`;

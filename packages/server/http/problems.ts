@@ -3,6 +3,7 @@ import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ImportedRunError } from '../db/imports/imported-version.ts';
+import { AnswerTooLargeError } from '../db/answer-size.ts';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import { preferredType } from './accept.ts';
 import { ApiError, problemOf } from './errors.ts';
@@ -55,6 +56,13 @@ function asApiError(error: FastifyError): ApiError {
     return new ApiError('overloaded', 'the database is busy with other requests: try again shortly', {
       'retry-after': '2',
     });
+  }
+  if (error instanceof AnswerTooLargeError) {
+    const limit = `${error.maxBytes / 1024 / 1024} MiB`;
+    return new ApiError(
+      'answer_too_large',
+      `the answer would have more than ${limit}: ask for fewer entries with limit`,
+    );
   }
   if (error.validation) return describeValidationError(error.validation, error.validationContext ?? 'request');
   switch (error.code) {
