@@ -1,4 +1,5 @@
-// Makes the npm packages that are released, in dist/: a folder and a tarball for each.
+// Makes the npm packages that are released, in dist/: a folder, a tarball and a bill of materials (CycloneDX) for each, and
+// the bill of materials of the Python wheel in them.
 //
 //   npm run pack                       # all of them
 //   npm run pack -- --package svc      # only this one
@@ -10,10 +11,13 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { billOfMaterials, npmParts } from './package/bill-of-materials.ts';
+import type { BillOfMaterials, LockedPackages } from './package/bill-of-materials.ts';
 import { compileModules } from './package/compile-modules.ts';
 import { mergeDependencies } from './package/merge-dependencies.ts';
-import type { LockFile, Manifest } from './package/merge-dependencies.ts';
+import type { Located, LockFile, Manifest } from './package/merge-dependencies.ts';
 import { ENGINES, NODE_PACKAGES, PRODUCTS } from './package/products.ts';
+import { pythonParts } from './package/python-parts.ts';
 import type { Product } from './package/products.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -64,7 +68,35 @@ export async function buildPackage(product: Product, directory: string): Promise
       ...Object.fromEntries(NODE_PACKAGES.map((name) => [name, root.dependencies.node])),
     },
   });
+  writeBill(directory, npmBill(product, root, located));
   return pack(stage, directory);
+}
+
+const foreign = (names: Readonly<Record<string, string>> = {}): string[] =>
+  Object.keys(names).filter((name) => !name.startsWith('@svc/'));
+
+/** Of the package with everything that npm installs for it. */
+function npmBill(product: Product, root: RootManifest, located: readonly Located[]): BillOfMaterials {
+  const { packages } = readJson<{ packages: LockedPackages }>('package-lock.json');
+  const needs = located.flatMap(({ folder, manifest }) => [
+    { folder, names: foreign(manifest.dependencies) },
+    { folder, names: foreign(manifest.optionalDependencies), isOptional: true },
+  ]);
+  const { direct, parts } = npmParts(packages, needs);
+  const released = { name: product.name, version: root.version, license: root.license, ecosystem: 'npm' } as const;
+  return billOfMaterials(released, direct, parts);
+}
+
+/** Of the Python wheel, which is part of each package. */
+function pythonBill(): BillOfMaterials {
+  const { version, license } = readJson<RootManifest>('package.json');
+  const { direct, parts } = pythonParts(readFileSync(join(ROOT, 'python/requirements.txt'), 'utf8'));
+  return billOfMaterials({ name: 'svc-runtime', version, license, ecosystem: 'pypi' }, direct, parts);
+}
+
+function writeBill(directory: string, bill: BillOfMaterials): void {
+  const { name, version } = bill.metadata.component;
+  writeFileSync(join(directory, `${name}-${version}.cdx.json`), `${JSON.stringify(bill, null, 2)}\n`);
 }
 
 /** Everything but TypeScript: that was compiled as far as it is needed. */
@@ -102,4 +134,5 @@ if (import.meta.main) {
   for (const product of PRODUCTS.filter(({ name }) => values.package?.includes(name) ?? true)) {
     console.log(await buildPackage(product, join(ROOT, 'dist')));
   }
+  writeBill(join(ROOT, 'dist'), pythonBill());
 }
