@@ -31,7 +31,7 @@ export type PythonEnvironments = {
    * Returns the provider packages in it, as Airflow identifies them: by their entry point, or by Airflow's own names.
    */
   providers(dependencies: readonly string[]): Promise<ReportedProvider[]>;
-  /** Packages that could not be built, so that the environment was made without them. */
+  /** Returns the packages that the environment lacks because they could not be built. */
   leftOut(dependencies: readonly string[]): Promise<readonly LeftOut[]>;
 };
 
@@ -123,7 +123,7 @@ export function createPythonEnvironments(input: {
 
 const stampOf = (python: string): string => join(dirname(python), '..', STAMP);
 
-/** Uses the list that was stored with the environment: a short task ends before Python could be asked. */
+/** Uses the list that is stored with the environment, because a short task ends before Python can be asked. */
 async function providersOf(python: string, run: RunPython): Promise<ReportedProvider[]> {
   const noted = notedIn(stampOf(python))?.providers;
   if (noted) return noted;
@@ -134,7 +134,7 @@ async function providersOf(python: string, run: RunPython): Promise<ReportedProv
 
 type Noted = { providers?: ReportedProvider[]; left_out?: LeftOut[]; system?: string };
 
-/** The base environment has no such note, and neither do those of earlier releases. */
+/** Returns undefined for the base environment, which has no such file, and for environments of earlier releases. */
 function notedIn(stamp: string): Noted | undefined {
   try {
     return JSON.parse(readFileSync(stamp, 'utf8')) as Noted;
@@ -170,7 +170,7 @@ async function ensureVenv(build: Build): Promise<string> {
   return join(target, 'bin', 'python');
 }
 
-/** What could not be built may be built once system packages were installed. */
+/** A package that could not be built can perhaps be built after system packages have been installed. */
 const mayBeWhole = (noted: Noted | undefined): boolean =>
   (noted?.left_out?.length ?? 0) > 0 && noted?.system !== systemMark();
 
@@ -268,8 +268,8 @@ function shortList(dependencies: readonly string[]): string {
 }
 
 /**
- * Another process may have put a complete environment there, which is as good. A broken one is replaced, and so is one that
- * lacks packages.
+ * Keeps a complete environment that another process has put there meanwhile. A broken one is replaced, and so is one
+ * that lacks packages which can perhaps be built now.
  */
 function moveIntoPlace(draft: string, target: string): void {
   const there = existsSync(join(target, STAMP)) ? notedIn(join(target, STAMP)) : undefined;

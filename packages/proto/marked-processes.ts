@@ -1,6 +1,6 @@
 /**
  * Finds the processes of a worker by a variable in their environment, which every process that a task starts inherits.
- * Only root can read the environments of Python servers and of the processes that they fork, so these have the mark in
+ * Only root can read the environments of Python servers and of the processes that they fork. These have the mark in
  * their arguments as well (`--mark`).
  *
  * Python processes end with the process that started them, because the kernel signals them. Programs that those had

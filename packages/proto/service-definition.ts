@@ -2,7 +2,7 @@
  * Builds what @grpc/grpc-js needs of the service from the generated code of agent.proto.
  *
  * @grpc/proto-loader would give the same result (service-definition.test.ts). But it parses the file, describes every
- * message and generates code at each start, which was half of the startup time of a pod's agent (`npm run bench --
+ * message and generates code at each start. That was half of the startup time of a pod's agent (`npm run bench --
  * pod-start`).
  */
 import type { ServiceDefinition } from '@grpc/grpc-js';

@@ -130,7 +130,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
     return token;
   }
 
-  // Created once, because a signature with the raw bytes takes 17 µs, and with this key 3 µs.
+  // Created once, because a signature with the raw bytes takes several times as long.
   const signingKey = createSecretKey(key);
 
   /** Signs directly, because the library signs on another thread. To wake that thread costs more than the signature. */

@@ -39,8 +39,8 @@ const REMEMBERED = 100_000;
 type Known = { seenAt: number } | { openUntil: number };
 
 export function createOpenLogs({ db, now = () => performance.now() }: { db: Database; now?: () => number }): OpenLogs {
-  // Entries are never deleted, because an LRUCache that becomes empty clears all its space: 0.1 ms for each task of a
-  // chain.
+  // Entries are never deleted, because an LRUCache that becomes empty clears all its space. In a chain that would
+  // happen at each task.
   const known = new LRUCache<string, Known>({ max: REMEMBERED });
 
   async function isCurrent(identity: AttemptIdentity): Promise<boolean> {

@@ -302,9 +302,9 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
 
 /**
  * Uses a callback, and a time limit of our own (stall-detector.ts). The promise and the `query_timeout` of pg both
- * assign a function to the query, `query.callback = …`, and V8 allocates such functions in its old generation. There
- * they retain everything of the statement, its request and its answer, until the whole heap is collected, and every
- * small collection must keep it.
+ * assign a function to the query, `query.callback = …`. V8 allocates such functions in its old generation. There they
+ * retain the statement with its request and its answer until the whole heap is collected, and every small collection
+ * must keep them.
  *
  * Statements with parameters use the extended protocol. Others use the simple one, in which one text may contain
  * several.

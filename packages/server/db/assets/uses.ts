@@ -16,9 +16,9 @@ export type AssetUse = {
 type UsesOfAsset = Pick<AssetUse, 'kind' | 'id' | 'name'> & { lines: string };
 
 /**
- * The query has one part per way in which a reference names its asset, because a join on any of three ways at once
- * would compare every asset. It returns one text per asset instead of a row per use, because reading 5,000 rows took
- * half of the time of this process.
+ * The query has one part per way in which a reference names its asset. A single join on any of three ways would compare
+ * every asset. It returns one text per asset instead of a row per use, because this process would need most of the time
+ * to read the rows.
  */
 export async function listAssetUses(db: TenantDb, tenantId: string): Promise<AssetUse[]> {
   const { rows } = await sql<UsesOfAsset>`

@@ -1,12 +1,14 @@
 /**
- * Reads what a starting attempt needs in addition to its own rows: values of its upstream tasks, the number of
- * instances of mapped ones, the last successful run before its own, and a stamp that changes with every change of a
- * variable or connection.
+ * Reads what a starting attempt needs in addition to its own rows:
+ *
+ *   - values of its upstream tasks, and the number of instances of mapped ones;
+ *   - the last successful run before its own;
+ *   - a stamp that changes with every change of a variable or connection.
  *
  * One statement serves all attempts of a tenant that start together. Query plan: one index lookup per upstream task
- * (xcoms by primary key), one per mapped upstream (the highest map_index, from the end of the primary key), and for the
- * previous run a walk back along dag_runs_by_logical_date to the first success. The cost does not grow with the size of
- * the run.
+ * (xcoms by primary key) and one per mapped upstream (the highest map_index, from the end of the primary key). For the
+ * previous run it walks back along dag_runs_by_logical_date to the first success. The cost does not grow with the size
+ * of the run.
  */
 import type { Kysely } from 'kysely';
 import type { SharedDb } from '../database.ts';

@@ -4,8 +4,7 @@ import type { TenantDb } from '../database.ts';
 
 /**
  * Finds DAGs whose tasks trigger another DAG or wait for one, by the argument's name. Query plan:
- * dag_versions_naming_dags, whose condition must be exactly this one; a search through 5,000 specs would take half a
- * second.
+ * dag_versions_naming_dags, whose condition must be exactly this one. Without the index, all specs would be searched.
  */
 export async function findDagsNamingOthers(
   db: TenantDb,

@@ -35,8 +35,8 @@ const eventIsNeeded = (gone: RawBuilder<boolean>): RawBuilder<boolean> => sql<bo
     and (n.at, n.id) > (e.at, e.id)))`;
 
 /**
- * An event is needed while a DAG waits with it for other events, while a run exists that caused it or was caused by it,
- * and as the last one of its asset. `asIf`: for a dry run, as if all old runs were removed. Query plan: index
+ * An event is needed in three cases: a DAG waits with it for other events; a run exists that caused it or was caused by
+ * it; it is the last one of its asset. `asIf`: for a dry run, as if all old runs were removed. Query plan: index
  * asset_events_newest from its old end, a few keys each.
  */
 export async function findOldEvents(db: SharedDb, page: Page, { asIf }: { asIf: boolean }): Promise<OldRows> {

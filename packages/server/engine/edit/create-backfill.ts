@@ -28,7 +28,7 @@ import type { EditTools } from './edit-run.ts';
 /** Clearing takes some milliseconds per run, and all of it happens before the caller has its answer. */
 const MAX_REPROCESSED = 1_000;
 
-/** Runs per statement. The text of a statement for ten thousand runs would block the event loop for 40 ms. */
+/** Runs per statement. Building the text of a statement for ten thousand runs would block the event loop. */
 const RUNS_AT_ONCE = 2_000;
 
 export type CreatedBackfill =

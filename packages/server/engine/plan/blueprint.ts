@@ -66,8 +66,8 @@ export interface PlannedTask {
   readonly inputs: ReadonlySet<string>;
   /**
    * True when it may have another number of items after it is run again: it is expanded over tasks directly upstream.
-   * False in a mapped group that contains other mapped tasks or groups, because the map indexes of both tell which of
-   * their instances belong to which item.
+   * False in a mapped group that contains other mapped tasks or groups. There the map indexes of both tell which of
+   * their instances belong to which item, so the number must not change.
    */
   readonly canResize: boolean;
   /** Tasks in mapped groups that are expanded over its value without being its direct child. */

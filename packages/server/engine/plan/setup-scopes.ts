@@ -1,6 +1,6 @@
 /**
- * Finds the setups that a task depends on without being their direct child. A task between a setup and its teardown
- * must not run when the setup failed or was skipped, even if its trigger rule (such as `all_done`) would let it.
+ * Finds the setups that a task depends on without being their direct child. When a setup failed or was skipped, no task
+ * between it and its teardown may run, even if its trigger rule (such as `all_done`) would let it.
  *
  * Most tasks need no such watch: in a chain of `all_success` tasks, the success of the direct upstream implies the
  * success of the setup. Only setups without that proof are listed, so usual graphs have no extra cost.

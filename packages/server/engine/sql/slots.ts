@@ -41,8 +41,8 @@ export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }
 }
 
 /**
- * Serialises transactions that free a slot of a task and transactions that hide an instance because there is none, so
- * that each sees the changes of the other. Comes after the locks of runs.
+ * Serialises two kinds of transactions: those that free a slot of a task, and those that hide an instance because there
+ * is none. Each then sees the changes of the other. Comes after the locks of runs.
  */
 export async function lockTaskSlots(
   trx: SharedDb,
