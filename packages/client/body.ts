@@ -1,4 +1,4 @@
-/** Reading the body of an answer without ever holding more of it than is wanted. */
+/** Reads the body of an answer, and keeps no more of it in memory than wanted. */
 
 export class BodyTooLargeError extends Error {
   constructor(maxBytes: number) {
@@ -6,19 +6,19 @@ export class BodyTooLargeError extends Error {
   }
 }
 
-/** The whole body as one text. */
+/** Returns the whole body as one text. */
 export async function readWhole(bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const parts: Uint8Array[] = [];
   let length = 0;
   for await (const part of bytes) {
     length += part.length;
-    if (length > maxBytes) throw new BodyTooLargeError(maxBytes); // leaving the loop cancels the rest
+    if (length > maxBytes) throw new BodyTooLargeError(maxBytes); // leaving the loop cancels the rest of the body
     parts.push(part);
   }
   return Buffer.concat(parts).toString('utf8');
 }
 
-/** Text as it arrives, whole characters only: a log may be larger than memory. */
+/** Yields text as it arrives, in whole characters, because a log may be larger than memory. */
 export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   for await (const part of bytes) yield decoder.decode(part, { stream: true });
@@ -26,7 +26,7 @@ export async function* textOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<
   if (rest !== '') yield rest;
 }
 
-/** The beginning of a text; the rest is not even received. */
+/** Returns the beginning of a text, and cancels the rest. */
 export async function readBeginning(
   texts: AsyncIterable<string>,
   maxLength: number,

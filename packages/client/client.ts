@@ -3,8 +3,8 @@
  *
  *     const run = await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: { dag_id, dag_run_id } });
  *
- * Redirects are not followed, so no other host ever sees the token. Every failure is an `ApiError`, or what `explain` makes of
- * it; a call whose `signal` was aborted rejects with the signal's reason.
+ * Redirects are not followed, so no other host ever receives the token. Every failure is an `ApiError`, or the error
+ * that `explain` returns. If the `signal` of a call aborts, the call rejects with the signal's reason.
  */
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { BodyTooLargeError, readBeginning, readWhole, textOf } from './body.ts';
@@ -17,13 +17,13 @@ import type { PathParameters, Query } from './url.ts';
 type HeaderTexts = Readonly<Record<string, string>>;
 
 export type ApiClientOptions = {
-  /** Origin, and path if there is one, without a closing slash. */
+  /** The origin, and a path if there is one, without a final slash. */
   readonly server: string;
   readonly token?: string | undefined;
   readonly userAgent: string;
-  /** Sent with every call; a function is asked for those of each one. */
+  /** Headers of every call. A function is called for each one. */
   readonly headers?: HeaderTexts | (() => HeaderTexts);
-  /** What is thrown for a failure. */
+  /** Returns the error to throw for a failure. */
   readonly explain?: (failure: Failure) => Error;
 };
 
@@ -36,36 +36,36 @@ export type ApiClient = {
   readonly put: Caller<'put'>;
   readonly patch: Caller<'patch'>;
   readonly delete: Caller<'delete'>;
-  /** Every entry of a list, page by page. `name` is the array's name in the answer. */
+  /** Returns all entries of a list, page by page. `name` is the name of the array in the answer. */
   list<P extends PathOf<'get'>, N extends ListName<P>>(
     path: P,
     name: N,
     ...call: CallArguments<'get', P>
   ): Promise<Entry<P, N>[]>;
-  /** An answer whose body is text, and not read yet. */
+  /** Returns an answer with a text body that has not been read yet. */
   open<P extends PathOf<'get'>>(path: P, call: Call<'get', P> & OpenOptions): Promise<OpenAnswer>;
 };
 
 export type OpenOptions = {
   readonly accept: 'text/plain' | 'application/x-ndjson';
-  /** For the whole answer. Without it there is no limit: it may be followed for hours. */
+  /** Time limit of the whole answer. Without it there is no limit, because a log may be followed for hours. */
   readonly timeoutMs?: number;
 };
 
 export type OpenAnswer = {
   readonly headers: Headers;
-  /** The body as it arrives. One that is cut off is a failure, not an end. */
+  /** The body as it arrives. A truncated body is a failure, not an end. */
   readonly texts: AsyncIterable<string>;
 };
 
 const TIMEOUT_MS = 30_000;
-/** More than any answer of the API has; a control plane that sends more is none. */
+/** Larger than any answer of the API. A server that sends more is not a control plane. */
 const MAX_JSON_BYTES = 64 * 1024 * 1024;
-/** Enough of a refusal to find its problem in. */
+/** Long enough to contain the problem of a refusal. */
 const MAX_REFUSAL_LENGTH = 256 * 1024;
 const PAGE = 500;
 
-/** `Call` of any operation. */
+/** The `Call` of any operation. */
 type AnyCall = {
   readonly path?: PathParameters;
   readonly query?: Query;
@@ -78,7 +78,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   const { server, token, userAgent, headers } = options;
   const explain = options.explain ?? ((failure: Failure) => new ApiError(server, failure));
 
-  /** Resolves with an answer that is a success of the wanted type, its body unread. */
+  /** Resolves with a successful answer of the wanted type. Its body is unread. */
   async function send(
     method: Method,
     path: string,
@@ -87,13 +87,13 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
     const { body, signal } = call;
     const signals = [signal, timeoutMs === undefined ? undefined : AbortSignal.timeout(timeoutMs)];
     const lost = (error: unknown): Error => {
-      signal?.throwIfAborted(); // nobody waits for the answer any more
+      signal?.throwIfAborted(); // the caller no longer waits for the answer
       return explain(noAnswer(error));
     };
     const url = urlFor(path, call);
     const response = await fetch(url, {
       method: method.toUpperCase(),
-      redirect: 'manual', // followed, the token would go to wherever the answer points
+      redirect: 'manual', // following a redirect would send the token elsewhere
       signal: AbortSignal.any(signals.filter((one) => one !== undefined)),
       headers: {
         accept,
@@ -118,7 +118,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       return urlOf({ server, path, parameters, query });
     } catch (error) {
       if (!(error instanceof UnusableIdError)) throw error;
-      // Nothing can have such an id, so this is the answer the control plane would give.
+      // No object can have such an id, so this is the answer of the control plane.
       const detail = error.message;
       throw explain({ kind: 'refused', status: 404, code: 'not_found', detail, requestId: null, retryAfter: null });
     }
@@ -142,7 +142,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
       const page = (await request('get', path, { ...call, query })) as Record<string, unknown>;
       const found = page[name] as unknown[];
       entries.push(...found);
-      // An empty page ends it too: entries deleted meanwhile would leave the total out of reach.
+      // An empty page also ends the list, because deletions during the call may make the total unreachable.
       if (found.length === 0 || entries.length >= Number(page['total_entries'])) return entries;
     }
   }
@@ -165,7 +165,7 @@ export function createApiClient(options: ApiClientOptions): ApiClient {
   };
 }
 
-/** The body in parts. What goes wrong on the way is told as `lost` tells it, whoever reads. */
+/** Yields the body in parts. Any failure becomes an error of `lost`. */
 async function* bytesOf(response: Response, lost: (error: unknown) => Error): AsyncGenerator<Uint8Array> {
   if (response.body === null) return;
   try {

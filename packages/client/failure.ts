@@ -1,28 +1,28 @@
-/** Why a call has no answer that can be used. Each program says it in its own words; the facts are these. */
+/** Why a call has no usable answer. Each program words it differently, from these facts. */
 
-/** The control plane says no, with a problem document (RFC 9457). */
+/** The control plane refused the call with a problem document (RFC 9457). */
 export type Refusal = {
   readonly kind: 'refused';
   readonly status: number;
-  /** `not_found`, `token_expired`, …: the end of the problem's `type`. */
+  /** The end of the problem's `type`: `not_found`, `token_expired`, … */
   readonly code: string;
   readonly detail: string;
   readonly requestId: string | null;
-  /** Seconds, when it says so. */
+  /** The value of Retry-After in seconds, if present. */
   readonly retryAfter: string | null;
 };
 
-/** Something answers, but not as a control plane does. */
+/** A server answers, but not like a control plane. */
 export type UnexpectedAnswer = {
   readonly kind: 'unexpected';
   readonly status: number;
-  /** Where it wants to send the caller. */
+  /** The target of a redirect. */
   readonly location: string | null;
-  /** What is wrong with an answer that claims to be one. */
+  /** What is wrong with an answer that looks like one of a control plane. */
   readonly reason: string | null;
 };
 
-/** No answer, or only a part of one. */
+/** There is no answer, or only a part of one. */
 export type NoAnswer = {
   readonly kind: 'unreachable';
   readonly isTimeout: boolean;
@@ -58,7 +58,7 @@ export const noAnswer = (cause: unknown): NoAnswer => ({
   cause,
 });
 
-/** What an answer that is no success says. */
+/** Reads the refusal in an unsuccessful answer. */
 export function refusalOf(response: Pick<Response, 'status' | 'headers'>, body: string): Refusal | UnexpectedAnswer {
   const { status, headers } = response;
   const problem = readProblem(headers.get('content-type') ?? '', body);
@@ -77,7 +77,7 @@ export const unexpectedAnswer = (
   reason: string | null = null,
 ): UnexpectedAnswer => ({ kind: 'unexpected', status, location: headers.get('location'), reason });
 
-/** Undefined when the body is no problem of ours: then something else answers at that address. */
+/** Returns undefined if the body is not a problem document. Then another server answers at that address. */
 function readProblem(contentType: string, body: string): Pick<Refusal, 'code' | 'detail'> | undefined {
   if (!contentType.includes('application/problem+json')) return undefined;
   try {

@@ -1,4 +1,7 @@
-/** Renders `generated/api.ts`: the API's document as types. `npm run docs` writes it, `npm run docs:check` compares it. */
+/**
+ * Renders `generated/api.ts`, the types of the API's document. `npm run docs` writes it, and `npm run docs:check`
+ * compares it.
+ */
 import openapiTS, { astToString } from 'openapi-typescript';
 
 const HEADER = '// Generated from docs/openapi.json by "npm run docs". Do not edit.\n\n';
@@ -8,17 +11,20 @@ type Document = { paths: Record<string, Record<string, { responses: Record<strin
 export async function renderApiTypes(openApi: string): Promise<string> {
   const document = withoutRefusals(JSON.parse(openApi, withoutDiscriminators) as Document);
   const types = await openapiTS(JSON.stringify(document), {
-    alphabetize: true, // the order of the document is that of the routes, and says nothing here
-    defaultNonNullable: false, // a field with a default may be left out of a request
+    alphabetize: true, // the order of routes has no meaning for types
+    defaultNonNullable: false, // a field with a default is optional in a request
     silent: true,
   });
   return `${HEADER}${astToString(types)}`;
 }
 
-/** They only help a validator to choose; made into types, they would ask for names of schemas where `action` is a verb. */
+/**
+ * Removes discriminators, which only help a validator. As types, they would require schema names where `action` is a
+ * verb.
+ */
 const withoutDiscriminators = (key: string, value: unknown): unknown => (key === 'discriminator' ? undefined : value);
 
-/** Every refusal of every operation has one form, `Error`; said once, it leaves half of the file. */
+/** Removes refusals, because all of them have the one form `Error`. Repeating it would double the size of the file. */
 function withoutRefusals(document: Document): Document {
   const paths = Object.entries(document.paths).map(([path, operations]) => [
     path,

@@ -1,9 +1,9 @@
-/** What each operation of the API takes and answers, read from the generated types. */
+/** The input and answer of each API operation, derived from the generated types. */
 import type { paths } from './generated/api.ts';
 
 export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 
-/** The paths that have this method, as docs/openapi.json writes them: `/api/v2/dags/{dag_id}`. */
+/** The paths with this method, as in docs/openapi.json: `/api/v2/dags/{dag_id}`. */
 export type PathOf<M extends Method> = {
   [P in keyof paths]: paths[P] extends Record<M, object> ? P : never;
 }[keyof paths];
@@ -16,7 +16,7 @@ type ParametersIn<Place extends 'path' | 'query', O> = O extends { parameters: i
     : never
   : never;
 
-/** Lists are only read, and what may be left out may be undefined. */
+/** Accepts read-only lists, and undefined for optional fields. */
 type Given<T> = {
   readonly [K in keyof T]: ReadonlyList<T[K]> | (Record<never, never> extends Pick<T, K> ? undefined : never);
 };
@@ -30,27 +30,27 @@ type Has<Key extends string, T> = [T] extends [never]
 
 type BodyOf<O> = O extends { requestBody: { content: { 'application/json': infer Body } } } ? Body : never;
 
-/** Everything a call needs beside its path; a part that the operation does not know cannot be given. */
+/** Everything that a call needs in addition to its path. Parts that the operation does not have are refused. */
 export type Call<M extends Method, P extends PathOf<M>> = Has<'path', ParametersIn<'path', Operation<M, P>>> &
   Has<'query', Given<ParametersIn<'query', Operation<M, P>>>> &
   Has<'body', Given<BodyOf<Operation<M, P>>>> & { readonly signal?: AbortSignal | undefined };
 
-/** An operation that needs nothing is called without a second argument. */
+/** An operation without inputs needs no second argument. */
 export type CallArguments<M extends Method, P extends PathOf<M>> =
   Record<never, never> extends Call<M, P> ? [call?: Call<M, P>] : [call: Call<M, P>];
 
 type Content<R> = R extends { content: { 'application/json': infer Body } } ? Body : undefined;
 
-/** The JSON an operation answers with; undefined when it answers with nothing. */
+/** The JSON answer of an operation, or undefined if it has no body. */
 export type Answer<M extends Method, P extends PathOf<M>> =
   Operation<M, P> extends { responses: infer R } ? Content<R[keyof R & (200 | 201 | 202 | 204)]> : never;
 
-/** The names of the arrays in an answer. A list has one. */
+/** The names of arrays in an answer. A list has one. */
 export type ListName<P extends PathOf<'get'>> = {
   [K in keyof Answer<'get', P>]: Answer<'get', P>[K] extends readonly unknown[] ? K : never;
 }[keyof Answer<'get', P>];
 
-/** What such a list is a list of. */
+/** The type of an entry of that list. */
 export type Entry<P extends PathOf<'get'>, N extends ListName<P>> = Answer<'get', P>[N] extends readonly (infer Each)[]
   ? Each
   : never;

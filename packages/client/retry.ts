@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type FailedTry = {
-  /** 0 after the first. */
+  /** 0 for the first try. */
   readonly index: number;
   readonly tookMs: number;
-  /** Since the first one began. */
+  /** Time since the start of the first try. */
   readonly elapsedMs: number;
 };
 
 export type RetryOptions = {
-  /** Whether the same call may succeed a little later. */
+  /** True if the same call may succeed later. */
   readonly isPassing: (error: unknown) => boolean;
-  /** How long to wait before the next try; undefined gives up. */
+  /** Returns the pause before the next try. Undefined means to give up. */
   readonly pauseMs: (failed: FailedTry) => number | undefined;
-  /** Told of every failure that is followed by another try. */
+  /** Called for every failure that is retried. */
   readonly onRetry?: ((error: unknown) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
 };
 
-/** Does it again until it succeeds, fails for good, or `signal` says that nobody waits any more. */
+/** Repeats work until it succeeds, fails permanently, or `signal` aborts. */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T> {
   const { isPassing, pauseMs, onRetry, signal } = options;
   const start = performance.now();

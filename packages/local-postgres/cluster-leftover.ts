@@ -1,4 +1,4 @@
-/** What to do about a Postgres that already runs on a data directory we want to start one on. */
+/** Handles a Postgres that already runs on a data directory on which a cluster should start. */
 import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { platform } from 'node:os';
@@ -9,12 +9,13 @@ type RunningProcess = { parent: number; command: string };
 
 const ownerFile = (dataDir: string): string => `${dataDir}.owner`;
 
-/** Leaves word of who started the cluster on this directory. */
+/** Records which process started the cluster on this directory. */
 export const claimDirectory = (dataDir: string): Promise<void> => writeFile(ownerFile(dataDir), `${process.pid}\n`);
 
 /**
- * A parent killed with SIGKILL leaves its Postgres behind, holding the data directory: that one is ours to stop. One
- * that is still the child of whoever started it is in use, and stopping it would take the database from another svc.
+ * Stops an orphan. If a parent is killed with SIGKILL, its Postgres continues to run on the data directory, and may be
+ * stopped. If Postgres is still the child of its starter, it is in use. Stopping it would take the database from
+ * another svc.
  */
 export async function stopLeftover(dataDir: string, timeoutMs: number): Promise<void> {
   const pidFile = await readFile(join(dataDir, 'postmaster.pid'), 'utf8').catch(() => '');
@@ -32,8 +33,8 @@ export async function stopLeftover(dataDir: string, timeoutMs: number): Promise<
 }
 
 /**
- * The data directory is part of the question: after a reboot the number in a stale file may belong to any process, such
- * as the machine's own Postgres.
+ * The data directory must match as well. After a reboot, the number in a stale file may belong to any process, such as
+ * the machine's own Postgres.
  */
 async function postgresOn(dataDir: string, pid: number): Promise<RunningProcess | undefined> {
   const found = await findProcess(pid);
@@ -45,15 +46,15 @@ async function findProcess(pid: number): Promise<RunningProcess | undefined> {
   try {
     return platform() === 'linux' ? await fromProc(pid) : fromPs(pid);
   } catch {
-    return undefined; // no such process
+    return undefined; // the process does not exist
   }
 }
 
-/** Not `ps`, which small container images do not have. */
+/** Reads /proc instead of calling `ps`, which small container images lack. */
 async function fromProc(pid: number): Promise<RunningProcess | undefined> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8');
   const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).replaceAll('\0', ' ');
-  if (/^State:\s*Z/m.test(status)) return undefined; // dead, and only waited for
+  if (/^State:\s*Z/m.test(status)) return undefined; // a zombie
   return { parent: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]), command };
 }
 

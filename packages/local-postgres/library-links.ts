@@ -1,11 +1,12 @@
 /**
- * The shared libraries of the packaged Postgres have several names each, and npm packages cannot hold symbolic links. The
- * package makes them when it is installed; where install scripts are not allowed, as newer npm has it, nobody did.
+ * The shared libraries of the packaged Postgres need several names, but npm packages cannot contain symbolic links. An
+ * install script of the package creates the links. If install scripts are disabled, as in newer npm, the links are
+ * missing.
  */
 import { lstat, readFile, symlink } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 
-/** Makes the links that are missing in the folder with `bin` and `lib`. False when some cannot be made. */
+/** Creates the missing links in the folder with `bin` and `lib`. Returns false if some cannot be created. */
 export async function addMissingLinks(folder: string): Promise<boolean> {
   try {
     for (const { source, target } of await listedLinks(folder)) {
@@ -21,7 +22,10 @@ export async function addMissingLinks(folder: string): Promise<boolean> {
   }
 }
 
-/** As the package lists them, but relative to the folder, which has another name in a copy. A package may have none. */
+/**
+ * Returns the links that the package lists, relative to the folder, because a copy has another name. A package may list
+ * none.
+ */
 async function listedLinks(folder: string): Promise<{ source: string; target: string }[]> {
   const list = await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]');
   return (JSON.parse(list) as { source: string; target: string }[]).map(({ source, target }) => ({

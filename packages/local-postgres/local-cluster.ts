@@ -1,8 +1,7 @@
 /**
- * A Postgres cluster of our own, from the binaries that come with npm: what the lite edition, the tests and the
- * benchmarks run on. We drive `initdb` and `postgres` ourselves rather than through the package's class because we need
- * restarts in every mode (fast, immediate, kill -9), adoption of a cluster whose parent was killed, and no process-wide
- * exit hooks.
+ * A Postgres cluster of our own with binaries from npm, for the lite edition, tests and benchmarks. It calls `initdb`
+ * and `postgres` directly instead of using the class of the package. It needs restarts in every mode (fast, immediate,
+ * kill -9), adoption of a cluster with a killed parent, and no process-wide exit hooks.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -20,9 +19,9 @@ import { claimDirectory, stopLeftover } from './cluster-leftover.ts';
 
 export type LocalClusterOptions = {
   dataDir: string;
-  /** 0 or absent picks a free port at the first start, and keeps it. */
+  /** 0 or absent picks a free port at the first start and keeps it. */
   port?: number;
-  /** Extra `-c name=value` settings; tests turn fsync off here. */
+  /** Extra `-c name=value` settings. Tests turn fsync off here. */
   settings?: Record<string, string>;
   onLog?: (line: string) => void;
 };
@@ -32,7 +31,7 @@ type StopMode = 'fast' | 'immediate' | 'kill';
 export type LocalCluster = {
   readonly port: number;
   readonly pid: number | undefined;
-  /** Connection string of a database on this cluster; the cluster's own superuser unless a user is named. */
+  /** Returns the connection string of a database on this cluster. The default user is the cluster's superuser. */
   url(database: string, user?: { name: string; password: string }): string;
   start(): Promise<void>;
   stop(mode?: StopMode): Promise<void>;
@@ -42,7 +41,7 @@ export type LocalCluster = {
 
 const STOP_SIGNALS = { fast: 'SIGINT', immediate: 'SIGQUIT', kill: 'SIGKILL' } as const;
 const START_TIMEOUT_MS = 30_000;
-/** What Postgres says when the backends of a killed predecessor have not all noticed yet, or keep the port for a moment. */
+/** Messages of Postgres if backends of a killed predecessor still exist, or still occupy the port. */
 const PREDECESSOR_LINGERS = /pre-existing shared memory block|could not bind/;
 
 export async function openLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
@@ -61,7 +60,7 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
 
   async function asSuperuser<T>(use: (client: pg.Client) => Promise<T>): Promise<T> {
     const client = new pg.Client({ connectionString: url('postgres'), connectionTimeoutMillis: START_TIMEOUT_MS });
-    client.on('error', () => {}); // a cluster stopped under us surfaces through the query, not as a crash
+    client.on('error', () => {}); // if the cluster stops, the query fails; without a listener the process would crash
     await client.connect();
     try {
       return await use(client);
@@ -78,7 +77,7 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
       ...owner,
       cwd: dataDir,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // Ctrl-C in a terminal reaches the whole process group; we stop Postgres ourselves, after everything that uses it.
+      // Ctrl-C in a terminal reaches the whole process group. Postgres must stop later, after everything that uses it.
       detached: true,
     });
     for (const stream of [postgres.stdout, postgres.stderr]) {
@@ -108,7 +107,7 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
         });
         return;
       } catch (error) {
-        await stop('immediate'); // a Postgres that came up too late must not outlive the failure
+        await stop('immediate'); // a Postgres that starts too late must not outlive the failure
         if (Date.now() > deadline || !PREDECESSOR_LINGERS.test(output.join(''))) throw error;
         await sleep(100);
       }
@@ -137,7 +136,10 @@ export async function openLocalCluster(options: LocalClusterOptions): Promise<Lo
   };
 }
 
-/** Made under another name and renamed when complete: an interrupted initdb leaves something that looks like a cluster. */
+/**
+ * Creates the cluster under a temporary name and renames it when complete, because an interrupted initdb leaves a
+ * folder that looks like a cluster.
+ */
 async function initialise(input: {
   dataDir: string;
   passwordFile: string;
@@ -161,7 +163,7 @@ async function initialise(input: {
     );
   }
   const flags = ['--auth=scram-sha-256', `--pwfile=${passwordFile}`, '--username=postgres', '--encoding=UTF8'];
-  // The built-in provider sorts the same on every machine, whatever locales it has.
+  // The built-in provider sorts equally on every machine, whatever locales it has.
   const locale = ['--locale-provider=builtin', '--locale=C.UTF-8', '--no-instructions', '--no-sync'];
   const run = spawn(binaries.initdb, ['-D', unfinished, ...flags, ...locale], { ...owner, cwd: unfinished });
   let output = '';
@@ -200,8 +202,8 @@ async function untilReady(input: {
 const hasExited = (process: ChildProcess): boolean => process.exitCode !== null || process.signalCode !== null;
 
 /**
- * Below the range from which the system takes the ports of outgoing connections: while Postgres is down, one of those
- * could take its port (or, dialling it again and again, even connect to itself) and the restart would fail.
+ * Picks a port below the range of outgoing connections. While Postgres is down, such a connection could take its port
+ * (or even connect to itself after many tries), and the restart would fail.
  */
 async function freePort(): Promise<number> {
   for (;;) {

@@ -1,4 +1,7 @@
-/** Lines for the operator, on standard error: standard output belongs to the protocol. Tokens never get here. */
+/**
+ * Log lines for the operator on standard error, because standard output belongs to the protocol. Tokens are never
+ * logged.
+ */
 import { nowIso } from '@svc/spec/clock.ts';
 import { safeText } from './text/untrusted.ts';
 
@@ -16,7 +19,7 @@ export function createLog(write: (line: string) => void): Log {
     (message: string, facts: Facts = {}) => {
       const cleaned = Object.entries(facts).flatMap(([name, value]) => {
         if (value === undefined) return [];
-        // Ids and names come from clients; a line break in one must not begin a line of its own.
+        // Clients choose ids and names. A line break in one must not start a new log line.
         return [[name, typeof value === 'string' ? safeText(value, 500) : value]];
       });
       write(`${JSON.stringify({ time: nowIso(), level, msg: message, ...Object.fromEntries(cleaned) })}\n`);

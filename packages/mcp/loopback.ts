@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 
-/** Whether a host is this machine and nothing else. Names other than `localhost` are not trusted, whatever they resolve to. */
+/** True if the host is only this machine. A name other than `localhost` never counts, whatever it resolves to. */
 export function isLoopback(host: string): boolean {
   const bare = host
     .toLowerCase()

@@ -1,4 +1,7 @@
-/** Around every call of a tool and every read of a resource: the caller's view of the control plane, and one line of log. */
+/**
+ * Wraps every tool call and every read of a resource: creates the caller's view of the control plane, and writes one
+ * log line.
+ */
 import { ProtocolError } from '@modelcontextprotocol/server';
 import type { McpServer, ServerContext } from '@modelcontextprotocol/server';
 import { createControlPlane } from './control-plane/client.ts';
@@ -9,13 +12,13 @@ import type { Limit } from './control-plane/limit.ts';
 import type { Log } from './log.ts';
 
 export type ToolServerOptions = {
-  /** Origin of `/api/v2`, without a closing slash. */
+  /** The origin of `/api/v2`, without a final slash. */
   server: string;
   token: string | undefined;
   tokenSource: TokenSource;
-  /** Requests to the control plane at once, of all callers together. */
+  /** Limits parallel requests to the control plane of all callers together. */
   limit: Limit;
-  /** The same for answers of many megabytes. */
+  /** Limits parallel answers of many megabytes. */
   heavy: Limit;
   log: Log;
 };
@@ -25,7 +28,7 @@ export type Observed = {
   options: ToolServerOptions;
   ctx: ServerContext;
   what: string;
-  /** Ids; never the text that is searched for. */
+  /** Ids, but never the searched text. */
   about: Record<string, string>;
 };
 

@@ -1,27 +1,27 @@
-/** From flags and environment to options. A flag wins over its variable, a variable over the default. */
+/** Parses flags and environment. A flag overrides its variable, and a variable overrides the default. */
 import { isIP, isIPv6 } from 'node:net';
 import { parseArgs } from 'node:util';
 
 export type Options = {
-  /** Origin, and path if there is one, without a closing slash. */
+  /** The origin, and a path if there is one, without a final slash. */
   server: string;
 } & ({ transport: 'stdio'; token: string | undefined } | { transport: 'http'; listen: ListenAddress });
 
 export type ListenAddress = {
-  /** Undefined: every interface. */
+  /** Undefined means every interface. */
   host: string | undefined;
   port: number;
-  /** As it was given. */
+  /** The text as given. */
   text: string;
 };
 
 export type Command = { kind: 'run'; options: Options } | { kind: 'version' } | { kind: 'help' };
 
-/** The command line or a variable is wrong: exit code 2. */
+/** The command line or a variable is wrong (exit code 2). */
 export class UsageError extends Error {}
 
 const DEFAULTS = { server: 'http://127.0.0.1:8080', transport: 'stdio', listen: ':9099' } as const;
-/** As in RFC 6750. */
+/** The syntax of RFC 6750. */
 export const BEARER_TOKEN = /^[\w.~+/-]+=*$/;
 
 export function parseCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Command {
@@ -38,7 +38,7 @@ export function parseCommand(argv: readonly string[], env: NodeJS.ProcessEnv): C
     case 'stdio':
       return { kind: 'run', options: { server, transport: 'stdio', token: parseToken(env['SVC_TOKEN']) } };
     case 'http':
-      // SVC_TOKEN is not even read: over HTTP every request brings its own.
+      // SVC_TOKEN is ignored, because every HTTP request has its own token.
       return {
         kind: 'run',
         options: { server, transport: 'http', listen: parseListen(setting('listen', 'SVC_MCP_LISTEN')) },
@@ -78,7 +78,7 @@ function parseServer({ text, from }: { text: string; from: string }): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '')}`;
 }
 
-/** The value is a secret: no message may contain it. */
+/** The value is a secret, so no message may contain it. */
 function parseToken(text: string | undefined): string | undefined {
   const token = text?.trim() ?? '';
   if (token === '') return undefined;

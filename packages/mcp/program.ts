@@ -10,9 +10,9 @@ import { serveOverHttp } from './transports/http.ts';
 import { serveOverStdio } from './transports/stdio.ts';
 import { VERSION } from './version.ts';
 
-/** To the control plane, of all callers together: it has 25 database connections by default. */
+/** Parallel requests to the control plane of all callers together. By default it has 25 database connections. */
 const REQUESTS_AT_ONCE = 32;
-/** Each may take a hundred megabytes while it is read. */
+/** Each may need a hundred megabytes while it is read. */
 const HEAVY_AT_ONCE = 3;
 
 async function main(): Promise<number> {
@@ -68,5 +68,5 @@ try {
   process.stderr.write(`svc-mcp: ${isUsage ? error.message : error instanceof Error ? error.stack : String(error)}\n`);
   process.exitCode = isUsage ? 2 : 1;
 }
-// Said outright: an idle connection to the control plane must not keep a finished process alive.
+// The explicit exit ends a finished process even if a connection to the control plane is idle.
 process.exit();

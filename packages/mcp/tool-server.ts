@@ -1,6 +1,6 @@
 /**
- * The server as the protocol sees it: three tools, a few resources, nothing that writes. One is made for each HTTP request, or
- * one for a connection over standard input and output; what it may see is what the token it was made with may see.
+ * The server of the protocol: three tools and some resources, none of which writes. One is created for each HTTP
+ * request, or one for a connection over standard input and output. It sees only what its token may see.
  */
 import { McpServer } from '@modelcontextprotocol/server';
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
@@ -32,7 +32,7 @@ export function createToolServer(options: ToolServerOptions): McpServer {
     { name: 'svc-mcp', title: 'svc control plane', version: VERSION },
     {
       instructions: INSTRUCTIONS,
-      // Both lists are always the same.
+      // Both lists never change.
       capabilities: { tools: { listChanged: false }, resources: { listChanged: false } },
     },
   );

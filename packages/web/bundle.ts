@@ -1,6 +1,7 @@
 /**
- * The web UI: the built bundle of Airflow's own, taken as it is from its official package at set-up and kept in the user's
- * cache, never in this repository. Here: which one, where it lies, and the page that loads it.
+ * The web UI: the built bundle of Airflow's own UI. At set-up it is taken unchanged from the official package and
+ * stored in the user's cache, never in this repository. This file knows its version, its place, and the page that loads
+ * it.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -12,11 +13,11 @@ export const UI_BUNDLE = {
   version: '3.2.2',
   requirement: 'apache-airflow-core==3.2.2',
   sha256: '877be429d59193b5e9aab1ae69f44066134bf483c633e9f7c59a9220ebfcc013',
-  /** Inside the package. */
+  /** The folder inside the package. */
   folder: 'airflow/ui/dist/',
 } as const;
 
-/** Written last: a folder with it is whole. */
+/** Written last, so a folder with this file is complete. */
 export const BUNDLE_STAMP = '.complete';
 
 export function bundleFolder(env: Readonly<Record<string, string | undefined>>): string {
@@ -28,7 +29,7 @@ export type BundleFile = {
   path: string;
   contentType: string;
   etag: string;
-  /** Its name changes with its content. */
+  /** True if the name changes with the content. */
   isImmutable: boolean;
   encodings: readonly ('br' | 'gzip')[];
 };
@@ -49,7 +50,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 export const ENCODED_EXTENSIONS = { br: '.br', gzip: '.gz' } as const;
 
-/** Undefined when there is none, or only part of one. */
+/** Returns undefined if there is no bundle, or only a part of one. */
 export function openBundle(folder: string): Bundle | undefined {
   const indexPath = join(folder, 'index.html');
   if (!existsSync(indexPath)) return undefined;
@@ -57,7 +58,7 @@ export function openBundle(folder: string): Bundle | undefined {
   return { index: readFileSync(indexPath, 'utf8'), files };
 }
 
-/** What a folder holds that a browser can use, by its name there. */
+/** Returns the files of a folder that a browser can use, by name. */
 export function filesIn(folder: string, isImmutable: (name: string) => boolean): ReadonlyMap<string, BundleFile> {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   const present = new Set(names);
@@ -86,13 +87,13 @@ export type ShellSettings = {
   base: string;
   instanceName: string;
   edition: 'lite' | 'pro' | undefined;
-  /** Path of the editor, or undefined when there is none. */
+  /** Path of the editor, or undefined if there is none. */
   editor: string | undefined;
-  /** Of this control plane. */
+  /** The version of this control plane. */
   version: string;
 };
 
-/** The page of the bundle with its one variable filled in, and our own script and style beside it. */
+/** Renders the page of the bundle with its one variable, and adds our own script and style. */
 export function renderShell(bundle: Bundle, settings: ShellSettings): string {
   const data = [
     `data-instance="${escapeHtml(settings.instanceName)}"`,

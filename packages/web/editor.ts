@@ -1,6 +1,6 @@
 /**
- * The editor's page: our own scripts around Monaco, which comes from its npm package as it is. Everything is served from
- * here, workers too, so the page needs no more than our usual content security policy.
+ * The page of the editor: our own scripts around Monaco, which comes unchanged from its npm package. This server serves
+ * everything, workers included, so the usual content security policy is sufficient.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -31,7 +31,10 @@ const ASSETS = {
 
 const read = (name: string): string => readFileSync(new URL(`./editor/${name}`, import.meta.url), 'utf8');
 
-/** The folder with `loader.js`: at or below the configured one, or in the npm package. Undefined when there is none. */
+/**
+ * Returns the folder with `loader.js`: at or below the configured one, or in the npm package. Undefined if there is
+ * none.
+ */
 export function monacoFolder(configured: string): string | undefined {
   const roots = configured === '' ? [installedMonaco()] : [configured];
   return roots
@@ -39,7 +42,7 @@ export function monacoFolder(configured: string): string | undefined {
     .find((folder) => existsSync(join(folder, 'loader.js')) && existsSync(join(folder, 'editor', 'editor.main.js')));
 }
 
-/** The package does not let itself be asked for its package.json, but for its entry, which lies in the folder. */
+/** The package does not export its package.json. Its entry file is in the folder, so the folder is found through it. */
 function installedMonaco(): string | undefined {
   try {
     return dirname(createRequire(import.meta.url).resolve('monaco-editor'));
@@ -48,7 +51,7 @@ function installedMonaco(): string | undefined {
   }
 }
 
-/** What has a hash in its name never changes under it. */
+/** True for a file with a hash in its name, whose content never changes. */
 const isHashed = (name: string): boolean => /-[\w-]{8}\.js$/.test(name);
 
 export const monacoFiles = (folder: string): ReadonlyMap<string, BundleFile> => filesIn(folder, isHashed);
@@ -57,7 +60,7 @@ export type EditorSettings = {
   basePath: string;
   instanceName: string;
   edition: 'lite' | 'pro' | undefined;
-  /** Why there is nothing to edit, or nothing to edit with. */
+  /** Why the editor cannot be used: no workspace, or no Monaco. */
   missing: 'workspace' | 'monaco' | undefined;
   monaco: ReadonlyMap<string, BundleFile>;
 };

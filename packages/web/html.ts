@@ -1,4 +1,4 @@
-/** What every page of ours is made with. */
+/** Helpers that every page uses. */
 import { createHash } from 'node:crypto';
 
 export type Page = { body: string; contentType: string; etag: string };

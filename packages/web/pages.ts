@@ -1,4 +1,4 @@
-/** Our own pages and what they load, read once: small, unbundled, and served from memory. */
+/** Our own pages and their assets. They are small and unbundled, read once and served from memory. */
 import { readFileSync } from 'node:fs';
 import { escapeHtml, pageOf } from './html.ts';
 import type { Page } from './html.ts';
@@ -15,20 +15,20 @@ const ASSETS = {
 
 const read = (name: string): string => readFileSync(new URL(`./pages/${name}`, import.meta.url), 'utf8');
 
-/** The mark of the product, for pages that are not ours. */
+/** The icon of the product, for pages of other packages. */
 export const ICON = read('icon.svg');
 
 export type PageSettings = {
   basePath: string;
   instanceName: string;
   edition: 'lite' | 'pro' | undefined;
-  /** What makes the first user of an installation that has none. */
+  /** The command that creates the first user of an installation. */
   firstUserCommand: string;
-  /** Where the identity provider is the way in: whether anybody may still use a password. */
+  /** Set if the identity provider is used. It says whether any user may still log in with a password. */
   singleSignOn?: { hasEmergencyAccess: boolean } | undefined;
 };
 
-/** With single sign-on there is one button; the form for passwords is folded away, or not there at all. */
+/** Renders the login page. With single sign-on, it has one button, and the form for passwords is folded or absent. */
 function loginPage({ singleSignOn }: PageSettings): string {
   const withPassword = read('login.html');
   if (!singleSignOn) return withPassword;
@@ -39,7 +39,7 @@ function loginPage({ singleSignOn }: PageSettings): string {
 
 export type Pages = {
   login: Page;
-  /** While there are no users. */
+  /** The login page while there are no users. */
   loginOfNobody: Page;
   home: Page;
   assets: ReadonlyMap<string, Page>;

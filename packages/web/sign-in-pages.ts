@@ -1,4 +1,4 @@
-/** Pages that are made for one visitor: why a sign-in was refused, and whether a command line may act as them. */
+/** Pages for one visitor: why a sign-in was refused, and whether a command line may act for the visitor. */
 import { readFileSync } from 'node:fs';
 import { escapeHtml } from './html.ts';
 
@@ -20,10 +20,13 @@ export function renderSignInPages(settings: { basePath: string; instanceName: st
   };
 }
 
-/** In one pass: what one value says is never taken for a place of another. */
+/** Fills all places in one pass, so that a value can never contain a place for another one. */
 const filled = (template: string, values: Record<string, string>): string =>
   template.replaceAll(/\{\{(\w+)\}\}/g, (_place, name: string) => escapeHtml(values[name] ?? ''));
 
-/** Details of problems are written for programs, too: without a capital and a full stop. */
+/**
+ * Turns the detail of a problem into a sentence. Details have no capital letter and no full stop, because programs read
+ * them too.
+ */
 const sentence = (text: string): string =>
   `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? '' : '.'}`;

@@ -1,6 +1,7 @@
 /**
- * Whether the control plane takes a token, asked before a request over HTTP is served: a client renews its token when it gets
- * 401, and only then. An answer to anything but the token lets the request pass; what is wrong then is told by the call itself.
+ * Asks the control plane whether it accepts a token, before a request over HTTP is served. A client renews its token
+ * only after a 401. If the control plane complains about anything except the token, the request passes, and the call
+ * itself reports the problem.
  */
 import { createApiClient } from '@svc/client/client.ts';
 import { ApiError } from '@svc/client/failure.ts';
@@ -8,7 +9,10 @@ import { VERSION } from '../version.ts';
 import { controlPlaneErrorOf } from './failures.ts';
 import type { Limit } from './limit.ts';
 
-/** Null: it is good, or nobody can say. `reason` is short, for a header; `message` says what to do. */
+/**
+ * Returns null if the token is valid, or if this is unknown. `reason` is short, for a header; `message` says what to
+ * do.
+ */
 export type BearerCheck = (token: string) => Promise<{ reason: string; message: string } | null>;
 
 const REASONS: Record<string, string> = {

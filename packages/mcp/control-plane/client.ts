@@ -1,8 +1,8 @@
 /**
- * The only way out of the tool server: GET requests to the one control plane it was started for, with the token of the caller
- * it works for. There is no way to send anything but GET, so nothing can be changed.
+ * The only connection from the tool server to the outside: GET requests to one control plane, with the token of the
+ * caller. It can send only GET, so it can change nothing.
  *
- * A control plane that is being restarted is waited for: every call only reads, so it is simply made again.
+ * Calls are retried while a control plane restarts. This is safe, because every call only reads.
  */
 import { createApiClient } from '@svc/client/client.ts';
 import type { ApiClient, OpenAnswer } from '@svc/client/client.ts';
@@ -19,26 +19,29 @@ import type { Limit } from './limit.ts';
 export type ControlPlane = {
   readonly server: string;
   readonly get: ApiClient['get'];
-  /** Text, given to `read` as it arrives; `read` is called again when the call has to be. */
+  /** Passes the text of an answer to `read` as it arrives. If the call is retried, `read` is called again. */
   text<P extends PathOf<'get'>, T>(path: P, call: Call<'get', P>, read: (answer: OpenAnswer) => Promise<T>): Promise<T>;
-  /** How many requests were made so far. */
+  /** Returns the number of requests so far. */
   requests(): number;
 };
 
 export type ControlPlaneOptions = {
-  /** Origin, and path if there is one, without a closing slash. */
+  /** The origin, and a path if there is one, without a final slash. */
   server: string;
   token: string | undefined;
   tokenSource: TokenSource;
-  /** Shared by all callers of the process. */
+  /** All callers of the process share this limit. */
   limit: Limit;
   signal?: AbortSignal;
 };
 
 const TEXT_TIMEOUT_MS = 30_000;
-/** Pauses between tries, five seconds in all: a restart takes two or three, and bad news should not come much later. */
+/**
+ * Pauses between tries, five seconds in total. A restart takes two or three, and a failure should be reported soon
+ * after.
+ */
 const RETRY_AFTER_MS = [50, 250, 700, 1_500, 2_500] as const;
-/** A proxy without its backend, or a control plane that is not ready yet. */
+/** Statuses of a proxy without its backend, or of a control plane that is not ready yet. */
 const PASSING_STATUSES = new Set([502, 503, 504]);
 
 export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
@@ -47,7 +50,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
     server,
     token,
     userAgent: `svc-mcp/${VERSION}`,
-    // Packing and unpacking the 18 MB spec of ten thousand tasks takes 125 ms; on one machine nothing is gained by it.
+    // On one machine, compression of large specs costs processor time and saves nothing.
     ...(isLoopback(new URL(server).hostname) && { headers: { 'accept-encoding': 'identity' } }),
   });
   let requests = 0;
@@ -83,7 +86,7 @@ export function createControlPlane(options: ControlPlaneOptions): ControlPlane {
   };
 }
 
-/** What is between the two typed ends only passes things on. */
+/** The untyped form of `get`, which only passes its arguments on. */
 type UntypedGet = (path: string, call: object) => Promise<unknown>;
 
 function isPassing(error: unknown): boolean {

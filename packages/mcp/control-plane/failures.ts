@@ -1,6 +1,6 @@
 /**
- * What went wrong between the tool server and the control plane, in words an agent can act on: what it is, whether trying
- * again helps, and what a person has to do when it does not.
+ * Failures between the tool server and the control plane, in words for an agent: what is wrong, whether a retry helps,
+ * and what a person must do otherwise.
  */
 import type { Failure, NoAnswer, Refusal, UnexpectedAnswer } from '@svc/client/failure.ts';
 import { safeText } from '../text/untrusted.ts';
@@ -24,12 +24,12 @@ export class ControlPlaneError extends Error {
   }
 }
 
-/** Where the caller's token comes from, because that is where a new one has to go. */
+/** Where the caller's token comes from, because a new token must go there. */
 export type TokenSource = 'environment' | 'request';
 
 export type FailureContext = { server: string; tokenSource: TokenSource; hasToken: boolean };
 
-/** In words for the agent. */
+/** Explains a failure to the agent. */
 export function controlPlaneErrorOf(context: FailureContext, failure: Failure): ControlPlaneError {
   switch (failure.kind) {
     case 'refused':
@@ -63,7 +63,7 @@ function refused(context: FailureContext, { status, code, ...refusal }: Refusal)
   return new ControlPlaneError('invalid', `the control plane refuses this: ${detail}`);
 }
 
-/** Something else answers at that address. */
+/** Another server answers at that address. */
 function unexpected({ server }: FailureContext, { status, reason }: UnexpectedAnswer): ControlPlaneError {
   if (status >= 500) return unavailable(`${server} answers with status ${status}`);
   return new ControlPlaneError(
@@ -101,7 +101,7 @@ const REASONS: Record<string, string> = {
   EHOSTUNREACH: 'there is no way to that host',
 };
 
-/** No answer at all. */
+/** There is no answer at all. */
 function unreachable({ server }: FailureContext, { isTimeout, cause }: NoAnswer): ControlPlaneError {
   const code = codeOf(cause);
   const reason = isTimeout ? 'no answer in time' : (REASONS[code] ?? (code === '' ? 'the connection failed' : code));
@@ -113,7 +113,7 @@ function unreachable({ server }: FailureContext, { isTimeout, cause }: NoAnswer)
   );
 }
 
-/** The system's code of the innermost cause that has one. */
+/** Returns the system's code of the innermost cause that has one. */
 function codeOf(error: unknown): string {
   let code = '';
   for (let inner = error; inner instanceof Error; inner = inner.cause) {

@@ -1,7 +1,10 @@
-/** Of one line, before it is cleaned and cut to what is shown: escape sequences may take up the rest. */
+/**
+ * Limit of one line before it is cleaned and shortened. It is longer than what is shown, because escape sequences may
+ * take space.
+ */
 const MAX_RAW_LINE_LENGTH = 4_000;
 
-/** The last lines of a text. However long it is, and however long its lines are, only those are kept. */
+/** Returns the last lines of a text. Only these are in memory, however long the text and its lines are. */
 export async function readLastLines(texts: AsyncIterable<string>, maxLines: number): Promise<string[]> {
   let lines: string[] = [];
   let open = '';

@@ -1,4 +1,4 @@
-/** At most so many at a time, first come first served. */
+/** Runs at most a fixed number of works at once, in the order of arrival. */
 export type Limit = {
   run<T>(work: () => Promise<T>): Promise<T>;
 };
@@ -11,7 +11,10 @@ export function createLimit(max: number): Limit {
     if (active < max) active += 1;
     else await new Promise<void>((resolve) => waiting.push(resolve));
   };
-  /** The place goes straight to the next in line: counted down and up again, a newcomer could slip in between. */
+  /**
+   * The place passes directly to the next work. If the count went down and up, a newcomer could take the place in
+   * between.
+   */
   const leave = (): void => {
     const next = waiting.shift();
     if (next) next();

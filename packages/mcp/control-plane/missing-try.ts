@@ -1,4 +1,4 @@
-/** Why there is no such try of a task, in words that make the next call right: what the control plane says, and what there is. */
+/** Explains that a try does not exist, and names the existing ones, so that the next call can be right. */
 import type { TaskInstance } from '@svc/client/wire-types.ts';
 import { safeText } from '../text/untrusted.ts';
 import type { ControlPlane } from './client.ts';
@@ -8,7 +8,7 @@ import type { TryRef } from './ids.ts';
 
 const INSTANCES = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances';
 
-/** Of a call for one try; anything but a missing one is thrown as it is. */
+/** Wraps a call for one try. Any error except a missing try is thrown unchanged. */
 export async function orWhatThereIs<T>(controlPlane: ControlPlane, ref: TryRef, call: Promise<T>): Promise<T> {
   try {
     return await call;
@@ -19,7 +19,7 @@ export async function orWhatThereIs<T>(controlPlane: ControlPlane, ref: TryRef, 
   }
 }
 
-/** Null: no instance of the task, or the run is not there; the control plane has said so. */
+/** Returns null if the task has no instance, or if the run does not exist. The control plane has already said so. */
 async function whatThereIs(controlPlane: ControlPlane, ref: TryRef): Promise<string | null> {
   const { taskId, mapIndex = -1, tryNumber } = ref;
   const one = async (query: { order_by?: ('map_index' | '-map_index')[]; map_index?: number[] }) => {
@@ -48,7 +48,7 @@ function hintOf(input: {
   first: TaskInstance;
   last: TaskInstance;
   total: number;
-  /** The one that was asked for. */
+  /** The requested instance. */
   instance: TaskInstance | undefined;
 }): string {
   const { mapIndex, tryNumber, first, last, total, instance } = input;

@@ -1,4 +1,7 @@
-/** A fixed number of looks around the failures: tries before, tasks right before, who has the slots. */
+/**
+ * Reads the surroundings of the failures with a fixed number of requests: earlier tries, tasks right before, and
+ * holders of slots.
+ */
 import type { TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
 import { runIds } from '../control-plane/ids.ts';
@@ -14,7 +17,7 @@ const MAX_TRIES_READ = 5;
 const MAX_UPSTREAM = 3;
 const MAX_RUNNING = 3;
 const FEW_LINES = 3;
-/** Of each of them: they are beside the point more often than not. */
+/** Limit per line. These lines are often irrelevant. */
 const SHORT_LINE = 300;
 const REQUESTS_AT_ONCE = 6;
 
@@ -25,14 +28,14 @@ export type Upstream = {
 };
 
 export type Around = {
-  /** Of failures and of what succeeded later. */
+  /** Failed tries of failures, and of tasks that succeeded later. */
   failedTries: Map<TaskInstance, TaskInstanceTry[]>;
-  /** How many instances mapped tasks have in all. */
+  /** Total number of instances of mapped tasks. */
   instanceCounts: Map<string, number>;
-  /** Tasks right before a failed one, by its id. */
+  /** Tasks right before a failed task, by its id. */
   upstream: Map<string, Upstream[]>;
   pools: PoolFacts[];
-  /** The last lines of tasks that run. */
+  /** The last lines of running tasks. */
   runningLines: Map<TaskInstance, string[]>;
 };
 
@@ -69,7 +72,10 @@ export async function readAround(controlPlane: ControlPlane, ref: RunRef, facts:
 const tasksOf = (facts: RunFacts): SpecTask[] =>
   [...facts.graphs.values()].flatMap((graph) => ('tasks' in graph ? graph.tasks : []));
 
-/** What ran right before each failed task, unless that failed too and is told anyway. */
+/**
+ * Returns the tasks right before each failed one. Tasks that failed themselves are omitted, because they are reported
+ * anyway.
+ */
 function upstreamOf(tasks: readonly SpecTask[], failures: readonly TaskInstance[]): Map<string, SpecTask[]> {
   const byId = new Map(tasks.map((task) => [task.task_id, task]));
   const failed = new Set(failures.map((instance) => instance.task_id));
@@ -85,7 +91,7 @@ function upstreamOf(tasks: readonly SpecTask[], failures: readonly TaskInstance[
 }
 
 async function readUpstream(controlPlane: ControlPlane, ref: RunRef, task: SpecTask): Promise<Upstream | undefined> {
-  if (task.isMapped) return undefined; // many instances: none of them is the one
+  if (task.isMapped) return undefined; // no single instance of a mapped task is the relevant one
   const path = { ...runIds(ref), task_id: task.task_id };
   const instance = await orWhyNot(
     controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}', { path }),

@@ -1,6 +1,6 @@
 /**
- * Which tasks cannot run because others failed, by the graph and the trigger rules of the version that ran. Pure, and linear
- * in the size of the graph: ten thousand tasks take milliseconds.
+ * Finds tasks that cannot run because others failed, from the graph and the trigger rules of the version that ran. It
+ * is pure and linear in the size of the graph.
  */
 import { topologicalOrder } from '@svc/spec/task-graph.ts';
 import type { TriggerRule } from '@svc/spec/trigger-rules.ts';
@@ -13,7 +13,7 @@ export type GraphTask = {
   readonly policy: { readonly trigger_rule: TriggerRule };
 };
 
-/** By failed task: the tasks that wait for it in vain, nearest first. */
+/** Returns for each failed task the tasks that wait for it in vain, nearest first. */
 export function blockedBy(tasks: readonly GraphTask[], failed: ReadonlySet<string>): Map<string, string[]> {
   const byId = new Map(tasks.map((task) => [task.task_id, task]));
   const blocked = blockedTasks(tasks, byId, failed);
@@ -40,7 +40,7 @@ type Situation = {
   blocked: ReadonlySet<string>;
 };
 
-/** Can its rule not be met any more, whatever the other upstream tasks do? */
+/** True if its rule can no longer be met, whatever the other upstream tasks do. */
 function isBlocked(task: GraphTask, { byId, failed, blocked }: Situation): boolean {
   const upstream = task.upstream_task_ids.filter((id) => byId.has(id));
   const isLost = (id: string): boolean => failed.has(id) || blocked.has(id);
@@ -67,11 +67,14 @@ function isBlocked(task: GraphTask, { byId, failed, blocked }: Situation): boole
   }
 }
 
-/** Blocked tasks downstream of one, through blocked tasks only: what lies behind a task that runs is not blocked by it. */
+/**
+ * Returns blocked tasks downstream of a task, through blocked tasks only. A task after one that runs is not blocked by
+ * it.
+ */
 function reachable(byId: ReadonlyMap<string, GraphTask>, from: string, blocked: ReadonlySet<string>): string[] {
   const found = new Set<string>();
   const queue = [from];
-  // `queue` grows while it is walked: breadth first.
+  // `queue` grows during the walk, which is breadth first.
   for (const taskId of queue) {
     for (const next of byId.get(taskId)?.downstream_task_ids ?? []) {
       if (!blocked.has(next) || found.has(next)) continue;

@@ -1,24 +1,24 @@
 /**
- * The error a log ends with: what was raised, where in the author's code, and what was raised first when one exception led to
- * another. Read from Python's own words around tracebacks, in lines that were made safe before. Pure.
+ * Finds the error at the end of a log: the exception, its place in the author's code, and the first exception of a
+ * chain. It reads Python's tracebacks in lines that are already sanitised. It is pure.
  */
 
 /** One exception of a chain. */
 export type Raised = {
   type: string;
   message: string;
-  /** `file.py:12 in function`: the innermost frame that is neither of a library nor of the runtime. */
+  /** `file.py:12 in function`: the innermost frame outside of libraries and the runtime. */
   at: string | null;
-  /** The line of source there. */
+  /** The source line of that frame. */
   code: string | null;
 };
 
 export type LogError = Raised & {
-  /** The first of the chain, when another was raised because of it or while it was handled. */
+  /** The first exception of the chain, if another one was raised because of it or while it was handled. */
   root_cause: Raised | null;
 };
 
-/** `[2026-11-15T06:31:12.123456Z] ERROR - `, which each line of a program's output has when a task passes it on. */
+/** The prefix `[2026-11-15T06:31:12.123456Z] ERROR - `, which lines of a program have when a task logs its output. */
 const RECORD = /^\[[^\]]{1,40}\] [A-Z]{1,10} - /;
 const BEGIN = /^Traceback \(most recent call last\):$/;
 const FRAME = /^\s+File "(?<path>[^"]{1,1000})", line (?<line>\d+)(?:, in (?<name>.{1,200}))?$/;
@@ -28,7 +28,7 @@ const LINKS = new Set([
   'The above exception was the direct cause of the following exception:',
   'During handling of the above exception, another exception occurred:',
 ]);
-/** Of what runs tasks, not of what people wrote. An author's own folder may well be called `airflow`. */
+/** Frames of the task runtime. An author's own folder may also be called `airflow`, so only these parts of it match. */
 const RUNTIME = /(?:^|[\\/])(?:svc_runtime|airflow[\\/]providers[\\/]standard)[\\/]/;
 const LIBRARY = /[\\/](?:site-packages|dist-packages|lib[\\/]python\d[\d.]*)[\\/]|^<frozen /;
 
@@ -37,7 +37,7 @@ const MAX_MESSAGE_LENGTH = 600;
 
 const bare = (line: string): string => line.replace(RECORD, '');
 
-/** The last error in these lines, or null: a program may end without a traceback. */
+/** Returns the last error in these lines, or null. A program may end without a traceback. */
 export function errorIn(lines: readonly string[]): LogError | null {
   const chain = lastChain(lines);
   const last = chain.at(-1);
@@ -86,7 +86,7 @@ function readTraceback(lines: readonly string[], from: number): { raised: Raised
   return { raised, end: index + 1 + more.length };
 }
 
-/** Messages may have several lines; the next record, or the next exception of the chain, ends them. */
+/** Returns the further lines of a message. The next record or the next exception of the chain ends it. */
 function restOfMessage(lines: readonly string[], from: number): string[] {
   const rest: string[] = [];
   for (const line of lines.slice(from, from + MAX_MESSAGE_LINES)) {
@@ -98,12 +98,12 @@ function restOfMessage(lines: readonly string[], from: number): string[] {
 }
 
 /**
- * The same lines with less noise in tracebacks: frames of the runtime, the marks under a line of source, and all but the last
- * of several frames in a row that are of libraries.
+ * Returns the lines with shorter tracebacks: without frames of the runtime, without the marks under source lines, and
+ * with only the last of consecutive library frames.
  */
 export function condense(lines: readonly string[]): string[] {
   const kept: string[] = [];
-  let libraries = 0; // lines of the frame of a library that was kept last and is still open
+  let libraries = 0; // number of lines of the last kept library frame, while it is still open
   for (let index = 0; index < lines.length; index += 1) {
     const line = lines[index] ?? '';
     const path = FRAME.exec(bare(line))?.groups?.['path'];
@@ -126,7 +126,7 @@ export function condense(lines: readonly string[]): string[] {
   return kept;
 }
 
-/** What belongs to a frame: its line of source and the marks under it. */
+/** Returns the lines of a frame: its source line and the marks under it. */
 function frameBody(lines: readonly string[], from: number): string[] {
   const end = lines.findIndex((line, index) => {
     const text = bare(line);
@@ -137,7 +137,7 @@ function frameBody(lines: readonly string[], from: number): string[] {
 
 const COMPLAINS = /^\[[^\]]{1,40}\] (?:ERROR|CRITICAL|FATAL) - |\b(?:error|fatal|exception|failed|denied)\b/i;
 
-/** Lines that complain, of those before the shown ones: a long clean-up must not hide what went wrong. */
+/** Returns the last error lines among lines that are not shown, because a long clean-up must not hide the error. */
 export function complaintsIn(lines: readonly string[], max: number): string[] {
   return lines.filter((line) => COMPLAINS.test(line)).slice(-max);
 }

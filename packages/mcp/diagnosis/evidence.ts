@@ -1,4 +1,7 @@
-/** What single attempts left behind: their logs and the tries before. Each may be missing. Values are not read: they may be secrets. */
+/**
+ * Reads the logs and earlier tries of single attempts. Each of them may be missing. Values are never read, because they
+ * may be secrets.
+ */
 import type { TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
 import { ControlPlaneError } from '../control-plane/failures.ts';
@@ -12,16 +15,16 @@ import type { LogError } from './error-in-log.ts';
 const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
 const TRIES = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries';
 
-/** Read beyond what is shown: the error may stand before a long clean-up, and tracebacks get shorter. */
+/** More lines are read than shown. The error may be before a long clean-up, and tracebacks become shorter. */
 const MIN_LINES_READ = 400;
 const MAX_COMPLAINTS = 8;
 
-/** The tail of a log, or why there is none. */
+/** The end of a log, or the reason why there is none. */
 export type LogTail = {
   lines: string[];
-  /** Lines before those that complain. */
+  /** Error lines before the shown ones. */
   earlier: string[];
-  /** The error the log ends with. */
+  /** The error at the end of the log. */
   error: LogError | null;
   note: string | null;
 };
@@ -54,7 +57,7 @@ export async function readTail(
   };
 }
 
-/** Tries that failed and are over, oldest first; without the one the instance is at. */
+/** Returns failed earlier tries, oldest first, without the current try. */
 export async function readFailedTries(
   controlPlane: ControlPlane,
   ref: RunRef,
@@ -68,7 +71,7 @@ export async function readFailedTries(
   return found.task_instances.filter((one) => one.state === 'failed' && one.try_number < instance.try_number);
 }
 
-/** A part that cannot be had leaves a gap; what is known without it is still worth telling. */
+/** Returns a reason instead of an error, because a diagnosis with a gap is still useful. */
 export async function orWhyNot<T extends object>(part: Promise<T>): Promise<T | { whyNot: string }> {
   try {
     return await part;

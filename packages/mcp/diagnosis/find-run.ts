@@ -1,6 +1,6 @@
 /**
- * Which run to look at when none was named: the newest that failed, or else the newest. And what there is to tell of a DAG
- * that has none: it may never have been registered, because its file does not compile.
+ * Chooses a run if none is named: the newest failed one, or else the newest one. For a DAG without runs, it reports
+ * what is known. Such a DAG may never have been registered, because its file does not compile.
  */
 import type { DagDetails, ImportError } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
@@ -11,7 +11,7 @@ import { isOfFile, readImportErrors } from './read-run.ts';
 
 export type NoRun = { dagId: string; dag: DagDetails | null; importErrors: ImportError[] };
 
-/** Throws what the control plane says when there is neither such a DAG nor a file that could hold it. */
+/** Throws the error of the control plane if neither the DAG nor a file that may define it exists. */
 export async function findRun(controlPlane: ControlPlane, dagId: string): Promise<RunRef | NoRun> {
   const path = { dag_id: dagId };
   const newest = (state?: readonly ['failed']) =>
@@ -31,7 +31,7 @@ export async function findRun(controlPlane: ControlPlane, dagId: string): Promis
   }
 }
 
-/** A DAG that is not there: what does not compile is the likeliest reason. */
+/** Explains a missing DAG. The most likely reason is a file that does not compile. */
 export async function unregistered(controlPlane: ControlPlane, dagId: string, error: unknown): Promise<NoRun> {
   if (!(error instanceof ControlPlaneError) || error.kind !== 'not_found') throw error;
   const names = (text: string): boolean => text.includes(dagId);

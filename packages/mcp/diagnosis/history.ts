@@ -1,12 +1,12 @@
-/** The runs before, and the versions they ran with: did a change of the DAG come just before the failure? Pure. */
+/** Earlier runs and their versions, which show whether the DAG changed right before the failure. It is pure. */
 import type { DagDetails, DagRun } from '@svc/client/wire-types.ts';
 
 export type History = {
   /** The newest run before this one. */
   previous_run: { run_id: string; state: string; version_numbers: number[]; run_after: string } | null;
-  /** How many of the runs just before failed in a row; at most as many as were looked at. */
+  /** The number of consecutive failed runs right before this one, limited by the number of runs that were read. */
   failed_before: number;
-  /** Null: none of those looked at. */
+  /** Null if none of the runs that were read succeeded. */
   last_success: { run_id: string; run_after: string } | null;
   version_changed: boolean;
   version_created_at: string | null;
@@ -15,7 +15,7 @@ export type History = {
 
 const versionsOf = (run: DagRun): number[] => run.dag_versions.map((version) => version.version_number);
 
-/** `before`: newest first. */
+/** `before` contains earlier runs, newest first. */
 export function historyOf(run: DagRun, before: readonly DagRun[], dag: DagDetails | null): History {
   const [previous] = before;
   const mine = versionsOf(run);

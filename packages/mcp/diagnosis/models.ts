@@ -1,14 +1,14 @@
 /**
- * Transformation models (dbt: models, tests, seeds, snapshots) behind failed tasks: those the failed log names as failed, and
- * those the definition of the task selects.
+ * Transformation models of failed tasks (dbt: models, tests, seeds, snapshots): those that the log reports as failed,
+ * and those that the definition of the task selects.
  */
 export type Model = {
   name: string;
-  /** `model`, `test`, `seed`, `snapshot` …; null when only a selection names it. */
+  /** `model`, `test`, `seed`, `snapshot` …; null if only a selection names it. */
   kind: string | null;
-  /** The file, as the log gives it. */
+  /** The file in the log. */
   path: string | null;
-  /** `log`: reported as failed; `definition`: what the task was told to build. */
+  /** `log`: the log reports it as failed. `definition`: the task selects it. */
   seen_in: 'log' | 'definition';
   task_ids: string[];
 };
@@ -22,7 +22,7 @@ export type ModelTask = {
 const MAX_MODELS = 50;
 const KINDS = 'model|test|unit_test|seed|snapshot|analysis|operation|source|exposure';
 
-/** What dbt prints about what failed. Its own words around each name keep ordinary log lines out. */
+/** Messages of dbt about failures. The words around each name exclude ordinary log lines. */
 const LOG_PATTERNS: readonly RegExp[] = [
   // Database Error in model stg_orders (models/staging/stg_orders.sql)
   new RegExp(`\\b(?:Error|Failure) in (?<kind>${KINDS}) (?<name>[\\w.-]{1,200})(?: \\((?<path>[\\w./ -]{1,300})\\))?`),
@@ -57,7 +57,7 @@ const SELECTION =
   /(?:--select|--models?|-s|-m)(?:=|\s+)(?<names>(?:"[^"]*"|'[^']*'|[^\s"'-][^\s"']*)(?:\s+[^\s"'-][^\s"']*)*)/g;
 const NAME = /^[\w.:+@*/-]{1,200}$/;
 
-/** Of a dbt operator its arguments, of a command what `--select` says. */
+/** Returns the models in the arguments of a dbt operator, or in `--select` of a command. */
 export function modelsOfTask(task: ModelTask): Model[] {
   const isDbt = /dbt|cosmos/i.test(`${task.operator.module}.${task.operator.name}`);
   const named = isDbt ? ARGUMENT_NAMES.flatMap((name) => words(task.arguments[name])) : [];
@@ -77,7 +77,10 @@ const words = (value: unknown): string[] => {
   return Array.isArray(value) ? value.flatMap((one) => (typeof one === 'string' ? words(one) : [])) : [];
 };
 
-/** One entry per model. The log knows more than the definition: its kind and path are kept, and it comes first. */
+/**
+ * Returns one entry per model. Entries of the log come first and keep their kind and path, because the definition has
+ * less information.
+ */
 export function mergeModels(models: readonly Model[]): Model[] {
   const merged = new Map<string, Model>();
   for (const model of models.toSorted((a, b) => Number(a.seen_in !== 'log') - Number(b.seen_in !== 'log'))) {
@@ -92,5 +95,5 @@ export function mergeModels(models: readonly Model[]): Model[] {
   return [...merged.values()].slice(0, MAX_MODELS);
 }
 
-/** dbt prints `schema.model` while it runs and `model` in its summary. */
+/** Strips the schema, because dbt prints `schema.model` while it runs and `model` in its summary. */
 const shortName = (name: string): string => name.replace(/^[+@]|[+]$/g, '').replace(/^.*\./, '');

@@ -1,4 +1,7 @@
-/** Which of many failures are shown: of each task its first, then further instances, so that no mapped task hides the rest. */
+/**
+ * Selects failures to show: first one of each task, then further instances, so that a mapped task does not hide the
+ * others.
+ */
 export function pickVaried<T extends { task_id: string }>(failures: readonly T[], max: number): T[] {
   const rounds = new Map<string, number>();
   const ranked = failures.map((failure, index) => {

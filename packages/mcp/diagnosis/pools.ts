@@ -1,4 +1,4 @@
-/** Pools in which unfinished tasks wait for a slot, and who has the slots. */
+/** Pools in which unfinished tasks wait for a slot, and the tasks that hold the slots. */
 import type { TaskInstance } from '@svc/client/wire-types.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
@@ -9,7 +9,7 @@ const MAX_HOLDERS = 10;
 
 export type PoolFacts = {
   name: string;
-  /** Null: there is no such pool, or it cannot be read. */
+  /** Null if the pool does not exist or cannot be read. */
   slots: number | null;
   occupied: number | null;
   holders: TaskInstance[];

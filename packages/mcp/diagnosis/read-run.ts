@@ -1,7 +1,7 @@
 /**
- * What a diagnosis needs to know of a run. The number of requests does not grow with the run: a few short lists that the
- * control plane filters and counts, the spec of the versions that failed, one log tail for each failure shown, and a fixed
- * number of looks around (around.ts).
+ * Reads what a diagnosis needs about a run. The number of requests does not grow with the run: some short lists that
+ * the control plane filters and counts, the spec of the failed versions, one log tail for each shown failure, and a
+ * fixed number of further requests (around.ts).
  */
 import type { Call } from '@svc/client/operations.ts';
 import type { Dag, DagDetails, DagRun, ImportError, TaskInstance } from '@svc/client/wire-types.ts';
@@ -21,16 +21,16 @@ import type { SkipTask } from './skips.ts';
 import type { Counts } from './summary.ts';
 
 export const MAX_FAILURES = 20;
-/** Of so many failures the varied ones are picked. */
+/** Varied failures are selected from this many. */
 const MAX_CANDIDATES = 100;
 const MAX_ACTIVE = 20;
 const MAX_WAITING = 5;
-/** More than are shown: what a branch chose is seen from what was not skipped. */
+/** More than are shown, because tasks that were not skipped reveal what a branch chose. */
 const MAX_SKIPPED = 200;
-/** More than one only after a part of the run was cleared to a newer version. */
+/** A run has several versions only after a part of it was cleared to a newer version. */
 const MAX_VERSIONS = 3;
 const MAX_RETRIED = 5;
-/** Who succeeded after more tries than these is found all the same when it is among the first. */
+/** A task that succeeded after more tries is found if it is among the first instances. */
 const LATER_TRIES = Array.from({ length: 30 }, (_, index) => index + 2);
 const RUNS_BEFORE = 5;
 const MAX_IMPORT_ERRORS = 3;
@@ -48,13 +48,13 @@ export type RunFacts = {
   run: DagRun;
   counts: Counts;
   failures: { instance: TaskInstance; log: LogTail }[];
-  /** Every failed task that was looked at, shown or not. */
+  /** All failed tasks that were read, whether shown or not. */
   failedTaskIds: string[];
-  /** By version. */
+  /** Graphs by version. */
   graphs: Map<number, Graph>;
   waiting: TaskInstance[];
   skipped: TaskInstance[];
-  /** Succeeded, but not at the first try. */
+  /** Instances that succeeded after the first try. */
   retried: TaskInstance[];
   /** Newest first. */
   runsBefore: DagRun[];
@@ -75,7 +75,7 @@ export async function readRun(
     const { task_instances: found, total_entries: total } = await few.run(() =>
       controlPlane.get(INSTANCES, { path, query }),
     );
-    return { task_instances: found, total_entries: total ?? 0 }; // null only to those who page by cursor
+    return { task_instances: found, total_entries: total ?? 0 }; // null only when paging by cursor
   };
   const run = await controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path });
   const isOver = isRunFinished(run.state);
@@ -139,7 +139,7 @@ async function readFailed(list: List) {
   };
 }
 
-/** Null: it cannot be read; a diagnosis goes without it. */
+/** Returns null if the DAG cannot be read. The diagnosis continues without it. */
 export async function readDag(controlPlane: ControlPlane, dagId: string): Promise<DagDetails | null> {
   const dag = await orWhyNot(controlPlane.get('/api/v2/dags/{dag_id}/details', { path: { dag_id: dagId } }));
   return 'whyNot' in dag ? null : dag;
@@ -152,7 +152,7 @@ async function readRunsBefore(controlPlane: ControlPlane, run: DagRun): Promise<
   return 'whyNot' in found ? [] : found.dag_runs;
 }
 
-/** Newest first, a few. */
+/** Returns the newest import errors, newest first. */
 export async function readImportErrors(
   controlPlane: ControlPlane,
   isWanted: (error: ImportError) => boolean,
@@ -162,7 +162,7 @@ export async function readImportErrors(
   return 'whyNot' in found ? [] : found.import_errors.filter(isWanted).slice(0, MAX_IMPORT_ERRORS);
 }
 
-/** Those of the file a DAG comes from. */
+/** Selects import errors of the file of a DAG. */
 export const isOfFile =
   ({ relative_fileloc: file }: Pick<Dag, 'relative_fileloc'>) =>
   ({ filename }: ImportError): boolean =>
@@ -170,7 +170,10 @@ export const isOfFile =
 
 type Readers = { controlPlane: ControlPlane; heavy: Limit; few: Limit };
 
-/** The graph as it was when the failed attempts ran: a version that was registered since must not change the diagnosis. */
+/**
+ * Reads the graph of the version that the failed attempts ran, because a version registered since must not change the
+ * diagnosis.
+ */
 async function readGraphs(
   { controlPlane, heavy, few }: Readers,
   { dagId }: RunRef,
@@ -180,7 +183,7 @@ async function readGraphs(
   const read = async (version: number) => {
     const call = { path: { dag_id: dagId }, query: { version_number: version } };
     const { tasks } = (await controlPlane.get('/api/v2/dags/{dag_id}/spec', call)) as Pick<CompiledSpec, 'tasks'>;
-    return { tasks: tasks.map(graphPart) }; // the rest of a spec is most of it, and not needed
+    return { tasks: tasks.map(graphPart) }; // the rest of a spec is large and not needed
   };
   const graphs = await Promise.all(
     versions

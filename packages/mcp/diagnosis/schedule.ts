@@ -1,4 +1,4 @@
-/** When a DAG runs, and why it may not. Pure. */
+/** When a DAG runs, and why it may not run. It is pure. */
 import type { DagDetails } from '@svc/client/wire-types.ts';
 import { safeTextOrNull } from '../text/untrusted.ts';
 
@@ -11,7 +11,7 @@ export type Schedule = {
   start_date: string | null;
   end_date: string | null;
   next_run_after: string | null;
-  /** Why there is no next run, or why it does not come. */
+  /** Why there is no next run, or why it does not start. */
   note: string | null;
 };
 
@@ -31,7 +31,7 @@ function noteOf(dag: DagDetails, now: number): string | null {
   if (dag.is_stale) return 'its file is gone or names it no more: no new runs start';
   if (dag.is_paused) return 'the DAG is paused: no scheduled runs start until it is unpaused';
   if (dag.timetable_summary === null) return 'it has no schedule: it runs only when somebody or something triggers it';
-  if (dag.asset_expression !== null) return null; // it comes when its assets do
+  if (dag.asset_expression !== null) return null; // the run starts with its asset events
   if (dag.next_dagrun_run_after !== null) {
     return Date.parse(dag.next_dagrun_run_after) > now ? null : 'the next run is due and about to start';
   }
@@ -39,7 +39,10 @@ function noteOf(dag: DagDetails, now: number): string | null {
   return 'the schedule names no moment to come, so no scheduled run ever starts: the expression means a date that does not exist, or the schedule is over';
 }
 
-/** The same moment as people there read it: `2026-01-06 06:00 in America/New_York`. Null for UTC, which it is written in. */
+/**
+ * Formats a moment in another time zone: `2026-01-06 06:00 in America/New_York`. Returns null for UTC, because moments
+ * are in UTC already.
+ */
 export function localTime(moment: string | null, timezone: string | null): string | null {
   if (moment === null || timezone === null || timezone === 'UTC') return null;
   try {

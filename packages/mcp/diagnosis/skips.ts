@@ -1,17 +1,23 @@
-/** Why tasks were skipped: a branch went another way, a task before was skipped, or it skipped itself. Pure. */
+/**
+ * Explains why tasks were skipped: a branch chose another path, a task before it was skipped, or it skipped itself. It
+ * is pure.
+ */
 import type { TaskInstance } from '@svc/client/wire-types.ts';
 import type { GraphTask } from './blocked.ts';
 
 export type Skip = { task_id: string; map_index: number; why: string };
 
 export type SkipTask = GraphTask & {
-  /** A branch or a short circuit: an operator that decides which of the tasks after it run. */
+  /** True for a branch or a short circuit, which decides which downstream tasks run. */
   readonly skipsDownstream: boolean;
 };
 
 type Skipped = Pick<TaskInstance, 'task_id' | 'map_index' | 'try_number'>;
 
-/** `skipped`: all of the run, or as many as were read. What a branch chose is seen from what was not skipped after it. */
+/**
+ * `skipped` contains all skipped instances of the run, or as many as were read. Downstream tasks that were not skipped
+ * show what a branch chose.
+ */
 export function skipsOf(tasks: readonly SkipTask[], skipped: readonly Skipped[]): Skip[] {
   const byId = new Map(tasks.map((task) => [task.task_id, task]));
   const ids = new Set(skipped.map((instance) => instance.task_id));
@@ -24,7 +30,7 @@ export function skipsOf(tasks: readonly SkipTask[], skipped: readonly Skipped[])
 
 function whyOf(instance: Skipped, byId: ReadonlyMap<string, SkipTask>, ids: ReadonlySet<string>): string {
   const task = byId.get(instance.task_id);
-  // An attempt is made only of what was not skipped by others.
+  // Only an instance that no other task skipped has an attempt.
   if (instance.try_number > 0) return 'it ran and skipped itself: its log says why';
   if (task === undefined) return 'the version it belongs to is not known';
   for (const id of task.upstream_task_ids) {

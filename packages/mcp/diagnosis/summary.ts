@@ -1,16 +1,16 @@
-/** A run in one line: states, numbers and ids only, no text that an author could have written. */
+/** A run in one line. It contains only states, numbers and ids, and no text that an author could have written. */
 import type { RunState } from '@svc/spec/states.ts';
 
 export type Counts = {
   total: number;
-  /** For good. Nothing is counted twice: those that will be tried again are not among them. */
+  /** Permanently failed. Nothing is counted twice, so instances that will be retried are not included. */
   failed: number;
   up_for_retry: number;
   upstream_failed: number;
   skipped: number;
-  /** Scheduled, queued, running or between two pokes. */
+  /** Scheduled, queued, running, or waiting between two pokes. */
   active: number;
-  /** Without a state: waiting for others. */
+  /** Without a state: waiting for upstream tasks. */
   waiting: number;
 };
 
@@ -21,7 +21,7 @@ export function summaryOf(input: {
   runId: string;
   state: RunState;
   counts: Counts;
-  /** Most important first; mapped ones as `task[3]`. */
+  /** The most important first. Mapped instances are written `task[3]`. */
   failedNames: readonly string[];
   /** Why the first waiting task waits, or the run itself. */
   waitsFor: string | null;
@@ -52,7 +52,7 @@ const STATE_WORDS: Record<RunState, string> = {
   success: 'succeeded all the same',
 };
 
-/** Of the failed ones: those that will be tried again. */
+/** Describes how many of the failed instances will be retried. */
 const retryWords = ({ failed, up_for_retry: again }: Counts): string => {
   if (again === 0) return '';
   return failed === 0 ? ' so far and will be tried again' : ` (${again} of them will be tried again)`;
@@ -66,6 +66,6 @@ function named(names: readonly string[], total: number): string {
   return rest > 0 ? `${shown.join(', ')} and ${rest} more` : shown.join(', ');
 }
 
-/** `task`, or `task[3]` for the fourth instance of a mapped one. */
+/** Returns `task`, or `task[3]` for the fourth instance of a mapped task. */
 export const nameOf = ({ task_id: taskId, map_index: mapIndex }: { task_id: string; map_index: number }): string =>
   mapIndex >= 0 ? `${taskId}[${mapIndex}]` : taskId;

@@ -1,8 +1,8 @@
-/** The forms in which resources are read. */
+/** The formats of resources. */
 import type { ReadResourceResult } from '@modelcontextprotocol/server';
 import { UNTRUSTED_NOTICE, quoteUntrusted } from '../text/untrusted.ts';
 
-/** For programs that show resources to models: they need not read the text to know. */
+/** For programs that show resources to models. They can read this mark instead of the text. */
 const UNTRUSTED_META = { 'svc/untrusted': true };
 
 export const jsonContents = (uri: URL, value: Record<string, unknown>): ReadResourceResult => ({
@@ -16,7 +16,7 @@ export const jsonContents = (uri: URL, value: Record<string, unknown>): ReadReso
   ],
 });
 
-/** `head` is ours; the lines are not. */
+/** `head` is our text; the lines are untrusted. */
 export const quotedContents = (
   uri: URL,
   { head, what, lines }: { head: string; what: string; lines: readonly string[] },

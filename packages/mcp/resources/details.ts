@@ -1,11 +1,11 @@
-/** run://detail and health://control-plane. */
+/** The resources run://detail and health://control-plane. */
 import type { ControlPlane } from '../control-plane/client.ts';
 import { runIds } from '../control-plane/ids.ts';
 import type { RunRef } from '../control-plane/ids.ts';
 import { sanitizeValue } from '../text/sanitize.ts';
 import { safeTextOrNull } from '../text/untrusted.ts';
 
-/** State, type and timing. Not `conf`: people pass credentials in it. */
+/** Returns state, type and timing. It omits `conf`, because people pass credentials in it. */
 export async function runDetail(controlPlane: ControlPlane, ref: RunRef): Promise<Record<string, unknown>> {
   const run = await controlPlane.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}', { path: runIds(ref) });
   return {

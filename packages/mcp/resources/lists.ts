@@ -1,4 +1,4 @@
-/** dag://list and task://instances: all entries of a list, page by page, a few pages at a time. */
+/** The resources dag://list and task://instances: all entries of a list, several pages at a time. */
 import type { TaskInstance } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
 import { runIds } from '../control-plane/ids.ts';
@@ -22,7 +22,7 @@ async function readAll<Answer extends { total_entries: number | null }, Entry>(
 ): Promise<{ entries: Entry[]; total: number }> {
   const page = (offset: number) => read({ limit: PAGE, ...(offset > 0 && { offset }) });
   const first = await page(0);
-  const total = first.total_entries ?? 0; // null only to those who page by cursor
+  const total = first.total_entries ?? 0; // null only when paging by cursor
   const few = createLimit(PAGES_AT_ONCE);
   const offsets: number[] = [];
   for (let offset = PAGE; offset < Math.min(total, MAX_ENTRIES); offset += PAGE) offsets.push(offset);
@@ -30,7 +30,7 @@ async function readAll<Answer extends { total_entries: number | null }, Entry>(
   return { entries: [first, ...rest].flatMap(entriesOf), total };
 }
 
-/** As many as fit into a resource. */
+/** Returns as many entries as fit into a resource. */
 function fitting<T>(entries: readonly T[], total: number): { shown: T[] } & Listed {
   let left = MAX_RESOURCE_LENGTH;
   const end = entries.findIndex((entry) => (left -= JSON.stringify(entry).length + 1) < 0);

@@ -1,4 +1,4 @@
-/** The resources: URI, what it returns, and where that is made. */
+/** Registers the resources with their URIs, descriptions and readers. */
 import {
   ProtocolError,
   ProtocolErrorCode,
@@ -19,7 +19,7 @@ import { dagIdOf, runRefOf, tryRefOf } from './uris.ts';
 
 type Entry = {
   name: string;
-  /** With variables in braces, or whole. */
+  /** A full URI, or a template with variables in braces. */
   uri: string;
   title: string;
   description: string;
@@ -114,7 +114,7 @@ export function registerResources(mcp: McpServer, options: ToolServerOptions): v
   }
 }
 
-/** Tools answer with their errors; a resource has only the protocol's. */
+/** A tool returns its errors as results. A resource can only use errors of the protocol. */
 function asProtocolError(uri: URL, error: unknown): unknown {
   if (!(error instanceof ControlPlaneError)) return error;
   if (error.kind === 'not_found') return new ResourceNotFoundError(uri.href, error.message);

@@ -1,7 +1,7 @@
 /**
- * dag://spec: the compiled spec of the newest version. Without its source, which is a resource of its own, and with values
- * under sensitive names masked. A spec that is too long for a model comes as an outline: the graph, which is what it is read
- * for, as many tasks of it as fit.
+ * The resource dag://spec: the compiled spec of the newest version. It omits the source, which is another resource, and
+ * masks values under sensitive names. A spec that is too long for a model becomes an outline: the graph with as many
+ * tasks as fit.
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
@@ -9,7 +9,7 @@ import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
 import { redactValue } from '../text/redact.ts';
 import { sanitizeValue } from '../text/sanitize.ts';
 
-/** Room for what is around the spec. */
+/** Leaves room for the text around the spec. */
 const MAX_LENGTH = MAX_RESOURCE_LENGTH - 4_096;
 
 export async function compiledSpec(controlPlane: ControlPlane, dagId: string): Promise<Record<string, unknown>> {
@@ -24,7 +24,10 @@ export async function compiledSpec(controlPlane: ControlPlane, dagId: string): P
   return outline(spec);
 }
 
-/** `secrets` lists the names of connections and variables a DAG uses; that name alone makes them no secrets. */
+/**
+ * `secrets` lists the names of connections and variables that a DAG uses. These are not secrets, although the key is a
+ * sensitive name.
+ */
 function cleaned({ secrets, ...rest }: { secrets?: unknown } & Record<string, unknown>): Record<string, unknown> {
   const { ...safe } = redactValue(sanitizeValue(rest)) as Record<string, unknown>;
   return secrets === undefined ? safe : { ...safe, secrets: sanitizeValue(secrets) };

@@ -1,4 +1,4 @@
-/** log://task and dag://source: text of others, cleaned and capped. */
+/** The resources log://task and dag://source: untrusted text, cleaned and limited. */
 import { readBeginning } from '@svc/client/body.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
 import { mapIndexQuery, tryIds } from '../control-plane/ids.ts';
@@ -12,7 +12,7 @@ import { safeLines } from '../text/untrusted.ts';
 
 export type TextResource = { head: string; what: string; lines: string[] };
 
-/** Characters that are removed leave room for others: more is read than is shown. */
+/** More is read than shown, because cleaning removes characters. */
 const MAX_RAW_SOURCE_LENGTH = 4 * MAX_SOURCE_BYTES;
 
 const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';

@@ -1,4 +1,4 @@
-/** Ids from the URI of a resource: decoded and checked, or refused with what is allowed. */
+/** Decodes and checks the ids in the URI of a resource. A refusal says what is allowed. */
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Variables } from '@modelcontextprotocol/server';
 import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/ids.ts';
@@ -6,7 +6,7 @@ import type { RunRef, TryRef } from '../control-plane/ids.ts';
 import { safeText } from '../text/untrusted.ts';
 import { MAX_INT } from '../tools/inputs.ts';
 
-/** The client's mistake: trying again with the same URI does not help. */
+/** The error for a mistake of the client. A retry with the same URI does not help. */
 export const invalid = (message: string): ProtocolError => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 function part(variables: Variables, name: string, isValid: (id: string) => boolean): string {
@@ -15,7 +15,7 @@ function part(variables: Variables, name: string, isValid: (id: string) => boole
     const id = decodeURIComponent(typeof value === 'string' ? value : '');
     if (isValid(id)) return id;
   } catch {
-    // not percent-encoded as it should be: refused below
+    // invalid percent-encoding is refused below
   }
   throw invalid(
     `${name} in the URI is not an id: ${JSON.stringify(safeText(String(value), 100))}. Use the id as list_dags or diagnose_run shows it, percent-encoded where it has characters that a URI may not have`,
@@ -32,7 +32,7 @@ export const runRefOf = (variables: Variables): RunRef => ({
 const isWhole = (min: number) => (text: string) =>
   /^(?:0|[1-9]\d{0,9})$/.test(text) && Number(text) >= min && Number(text) <= MAX_INT;
 
-/** With `map_index` where the URI has one. */
+/** Includes `map_index` if the URI has one. */
 export const tryRefOf = (variables: Variables): TryRef => ({
   ...runRefOf(variables),
   taskId: part(variables, 'task_id', isSafeTaskId),

@@ -1,24 +1,24 @@
-/** How much of untrusted text is passed on. A model's attention is the scarce thing: the end of a log says most. */
+/** Limits of untrusted text. The attention of a model is scarce, and the end of a log is most informative. */
 
 export const MAX_LINE_LENGTH = 2_000;
-/** Of all logs in one answer together: some 12,000 words. */
+/** Limit of all logs in one answer together: about 12,000 words. */
 export const MAX_LOG_LENGTH = 48 * 1024;
 export const MAX_LOG_LINES = 200;
 export const MAX_SOURCE_BYTES = 64 * 1024;
-/** Of any other resource. Clients refuse messages of 10 MB; models give up long before. */
+/** Limit of any other resource. Clients refuse messages of 10 MB, and models fail long before. */
 export const MAX_RESOURCE_LENGTH = 1024 * 1024;
 
-/** At most so many characters; a cut says so, and never through a character. */
+/** Cuts a text at a maximum length, marks the cut, and never splits a character. */
 export function capText(text: string, max = MAX_LINE_LENGTH): string {
   if (text.length <= max) return text;
   const kept = wholeCharacters(text.slice(0, max));
   return `${kept}… (${text.length - kept.length} more characters cut)`;
 }
 
-/** Without half of a surrogate pair at its end. */
+/** Removes half of a surrogate pair at the end. */
 const wholeCharacters = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
 
-/** The part of a long line around a text that was found in it. */
+/** Returns the part of a long line around a match. */
 export function capAround(line: string, found: string, max = MAX_LINE_LENGTH): string {
   const at = line.toLowerCase().indexOf(found.toLowerCase());
   if (line.length <= max || at + found.length <= max) return capText(line, max);
@@ -28,8 +28,8 @@ export function capAround(line: string, found: string, max = MAX_LINE_LENGTH): s
 }
 
 /**
- * Shares one budget among several logs: those that need less leave the rest to the others, and each keeps its last lines.
- * Line breaks count, so the lines fit when they are joined.
+ * Shares one budget among several logs. Short logs leave the rest to the others, and each log keeps its last lines.
+ * Line breaks count, so the joined lines fit.
  */
 export function shareBudget(logs: readonly (readonly string[])[], budget = MAX_LOG_LENGTH): string[][] {
   const needs = logs.map((lines) => lines.reduce((sum, line) => sum + line.length + 1, 0));
@@ -54,7 +54,7 @@ function lastLinesWithin(lines: readonly string[], length: number): string[] {
   return lines.slice(first);
 }
 
-/** At most so many bytes of UTF-8, whole lines where there are some. */
+/** Cuts a text at a maximum of UTF-8 bytes, at the end of a line if possible. */
 export function capBytes(text: string, max: number): { text: string; isCut: boolean } {
   if (Buffer.byteLength(text) <= max) return { text, isCut: false };
   const kept = new TextDecoder('utf-8', { ignoreBOM: true })

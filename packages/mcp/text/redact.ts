@@ -1,21 +1,24 @@
 /**
- * Credentials in text and in specs. The control plane masks the secrets it knows before a log is stored; this is the second
- * line, for what authors print or write into a file by themselves. It looks for the shapes of credentials only: a model must
- * still be able to read why a token was refused. Logs have the rules of every program (@svc/spec/masking).
+ * Masks credentials in text and in specs. The control plane masks known secrets before a log is stored. This is a
+ * second layer for what authors print or write into a file. It matches only shapes of credentials, because a model must
+ * still be able to read why a token was refused. Logs use the rules of every program (@svc/spec/masking).
  */
 import { isRawNumber } from '@svc/spec/exact-json.ts';
 import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
 import { MASK, TOKEN_SHAPES } from '@svc/spec/masking/rules.ts';
 import { SENSITIVE_PARTS, isSensitiveName } from '@svc/spec/sensitive-names.ts';
 
-/** Bounded on both sides: an endless name must not cost the square of its length. */
+/** Limited on both sides, because an endless name must not cost quadratic time. */
 const NAME = `[\\w.-]{0,60}(?:${SENSITIVE_PARTS})[\\w.-]{0,60}`;
 
 type Rule = readonly [RegExp, string];
 
-/** In code the right side of `password=` is an expression; in a log it is the password. So only what is quoted counts. */
+/**
+ * In code, the right side of `password=` is an expression; in a log, it is the password. For source text, only quoted
+ * values match.
+ */
 const IN_SOURCE: readonly Rule[] = [
-  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK], // a JSON web token
+  [/\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g, MASK], // a JSON Web Token
   [/\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${MASK}@`], // scheme://user:password@host
   [/\b(authorization["']?\s{0,5}[:=]\s{0,5}["']?(?:bearer|basic|token)\s{1,5})[^\s"',]+/gi, `$1${MASK}`],
   [/\b(bearer\s{1,5})[\w.~+/=-]{20,}/gi, `$1${MASK}`],
@@ -25,14 +28,14 @@ const IN_SOURCE: readonly Rule[] = [
   [new RegExp(`(${NAME}["']?\\s{0,5}[=:]\\s{0,5})'[^']+'`, 'gi'), `$1'${MASK}'`],
 ];
 
-/** A line without any of these has nothing for the rules. */
+/** Lines without any of these cannot match a rule. */
 const HINT = new RegExp(`${SENSITIVE_PARTS}|eyJ|://|bearer`, 'i');
 const hasHint = (line: string): boolean => HINT.test(line) || TOKEN_SHAPES.some(([hint]) => line.includes(hint));
 
 const redactSource = (line: string): string =>
   hasHint(line) ? IN_SOURCE.reduce((text, [pattern, replacement]) => text.replace(pattern, replacement), line) : line;
 
-/** `name: "value"`, as in YAML and in messages; everything else a log can hold is for the rules of every program. */
+/** Matches `name: "value"`, as in YAML and in messages. The shared rules cover everything else in a log. */
 const QUOTED_AFTER_COLON = /\b([\w.-]{1,64})(\s{0,5}:\s{0,5})(?:"[^"]+"|'[^']+')/g;
 
 const redactLog = (line: string): string =>
@@ -43,7 +46,7 @@ const redactLog = (line: string): string =>
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const KEY_ENDS = /-----END [A-Z0-9 ]*PRIVATE KEY-----/;
 
-/** Lines that were sanitised before: nothing may hide inside a name or a token any more. */
+/** Needs sanitised lines, so that nothing can hide inside a name or a token. */
 export function redactLines(lines: readonly string[], kind: 'log' | 'source'): string[] {
   const redact = kind === 'log' ? redactLog : redactSource;
   let isInKey = false;
@@ -59,7 +62,7 @@ export function redactLines(lines: readonly string[], kind: 'log' | 'source'): s
 export const redactText = (text: string, kind: 'log' | 'source' = 'log'): string =>
   redactLines(text.split('\n'), kind).join('\n');
 
-/** Everything below a sensitive name is masked, whatever its form; other texts are looked at as text. */
+/** Masks every value below a sensitive name. Other texts are masked as text. */
 export function redactValue(value: unknown, isSecret = false): unknown {
   if (typeof value === 'string') return isSecret ? MASK : redactText(value, 'source');
   if (typeof value === 'number' || isRawNumber(value)) return isSecret ? MASK : value;

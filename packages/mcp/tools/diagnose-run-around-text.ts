@@ -1,9 +1,12 @@
-/** What is around the failures, as compact text: schedule, runs before, skips, pools, files that do not compile. */
+/**
+ * Renders the surroundings of failures as compact text: schedule, earlier runs, skips, pools, files that do not
+ * compile.
+ */
 import { nameOf } from '../diagnosis/summary.ts';
 import { quoteUntrusted } from '../text/untrusted.ts';
 import type { DiagnoseRunOutput } from './diagnose-run-shapes.ts';
 
-/** A run that somebody triggered of a DAG without a schedule needs none of it. */
+/** Empty for a triggered run of a DAG without a schedule. */
 export function scheduleLines({
   schedule,
   logical_date: date,

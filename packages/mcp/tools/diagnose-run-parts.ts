@@ -1,4 +1,4 @@
-/** Parts of a diagnosis beside the failures: what is around them, and what there is to tell without a run. */
+/** Parts of a diagnosis in addition to the failures: their surroundings, and the answer for a DAG without runs. */
 import type { ImportError, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import type { Around } from '../diagnosis/around.ts';
 import type { NoRun } from '../diagnosis/find-run.ts';
@@ -80,7 +80,7 @@ export function modelsOf(facts: RunFacts): Model[] {
 
 const NO_COUNTS = { total: 0, failed: 0, up_for_retry: 0, upstream_failed: 0, skipped: 0, active: 0, waiting: 0 };
 
-/** Everything about a run is empty. */
+/** Returns a diagnosis without a run. */
 export function noRunOf({ dagId, dag, importErrors }: NoRun): DiagnoseRunOutput {
   const schedule = dag === null ? null : scheduleOf(dag);
   const broken = importErrors.length > 0 ? ` ${filesWords(importErrors.length)}` : '';

@@ -1,4 +1,4 @@
-/** Input and output of diagnose_run. */
+/** Schemas of the input and output of diagnose_run. */
 import { z } from 'zod';
 import { RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import { dagId, runId, wholeNumber } from './inputs.ts';
@@ -17,7 +17,7 @@ export const diagnoseRunInput = z.strictObject({
 
 const text = z.string();
 const nullableText = text.nullable();
-/** Whole numbers; as `int()` each would carry two limits of sixteen digits into the schema that clients read. */
+/** A whole number. `int()` would add two limits of sixteen digits to each number in the schema that clients read. */
 const count = z.number();
 const TaskState = z.enum(TASK_STATES).nullable().describe('Null: no state yet');
 

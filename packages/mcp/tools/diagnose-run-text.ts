@@ -1,4 +1,7 @@
-/** A diagnosis as compact text. What authors wrote stands in quotes or in a marked quotation, never as a line of its own. */
+/**
+ * Renders a diagnosis as compact text. Untrusted text is in quotes or in a marked quotation, never on a line of its
+ * own.
+ */
 import { nameOf } from '../diagnosis/summary.ts';
 import { quoteUntrusted } from '../text/untrusted.ts';
 import { historyLines, importErrorLines, poolLines, scheduleLines, skippedLines } from './diagnose-run-around-text.ts';
@@ -55,7 +58,7 @@ function failureText(failure: FailureOutput): string {
   return `${head}${earlier}\n${quoteUntrusted(`log of ${nameOf(failure)}, try ${tries}, last ${log.lines.length} lines`, log.lines)}`;
 }
 
-/** The reason and the exception say the same in most cases: what is in the log is not repeated here. */
+/** Usually the reason and the exception are equal, so text of the log is not repeated here. */
 function errorFacts({ failure_detail: detail, error }: FailureOutput): string[] {
   const facts = detail === null ? [] : [`detail (untrusted): ${JSON.stringify(detail)}`];
   if (error === null) return facts;

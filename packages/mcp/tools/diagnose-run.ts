@@ -1,4 +1,4 @@
-/** diagnose_run: why a run failed, or what it waits for, in one call. */
+/** The tool diagnose_run: says in one call why a run failed, or what it waits for. */
 import type { TaskInstance, TaskInstanceTry } from '@svc/client/wire-types.ts';
 import { FAILURE_CAUSES, isFailureCause } from '@svc/spec/failure-causes.ts';
 import { WAIT_REASONS } from '@svc/spec/wait-reasons.ts';
@@ -21,9 +21,9 @@ import { diagnosisText } from './diagnose-run-text.ts';
 import { result } from './tool.ts';
 import type { ToolContext } from './tool.ts';
 
-/** Ids of blocked tasks that are listed for one failure; the total is always told. */
+/** Number of blocked task ids that are listed per failure. The total is always shown. */
 const MAX_BLOCKED_IDS = 20;
-/** Of all logs together, for each line that was asked for: with 40 lines some 2,000 tokens, so that the rest has room in 4,000. */
+/** Limit of all logs together, for each requested line. With 40 lines it leaves enough of 4,000 tokens for the rest. */
 const LOG_LENGTH_PER_LINE = 200;
 const MAX_RENDERED_LENGTH = 400;
 
@@ -105,7 +105,7 @@ function failuresOf(facts: RunFacts, around: Around, logTailLines: number): Fail
       instances: isFirst ? instancesOf(facts, around, instance) : null,
       error: log.error,
       blocks: blocked(instance),
-      // Further instances of a mapped task have the same ones.
+      // Further instances of a mapped task have the same upstream tasks.
       upstream: isFirst
         ? (around.upstream.get(instance.task_id) ?? []).map((one) => ({
             task_id: safeText(one.task_id),
@@ -155,11 +155,14 @@ function attemptOf(instance: TaskInstance, tries: readonly TaskInstanceTry[]): O
   };
 }
 
-/** `… (until 2026-11-16T20:27:48.629537Z)`: the control plane says it in the reason to wait only. */
+/**
+ * Extracts the moment from `… (until 2026-11-16T20:27:48.629537Z)`, because the control plane reports it only in the
+ * wait reason.
+ */
 const momentIn = (reason: string | null): string | null =>
   /\(until (?<moment>\d{4}-[\d:.TZ+-]+)\)/.exec(reason ?? '')?.groups?.['moment'] ?? null;
 
-/** Fields that say nothing are left out, and so are values under sensitive names. */
+/** Omits empty fields and masks values under sensitive names. */
 function renderedFields(fields: unknown): string | null {
   if (typeof fields !== 'object' || fields === null) return null;
   const said = Object.entries(fields).filter(([, value]) => !isEmpty(value));
@@ -187,7 +190,7 @@ function blockedByVersion(facts: RunFacts): (instance: TaskInstance) => FailureO
   };
 }
 
-/** Of a run that has not started: it has no task instances that could tell. */
+/** Returns why a run has not started. It has no task instances that could explain it. */
 function runWait({ run, dag }: RunFacts): string | null {
   if (run.state !== 'queued' || dag === null) return null;
   if (dag.is_paused) return WAIT_REASONS.paused;
@@ -195,6 +198,6 @@ function runWait({ run, dag }: RunFacts): string | null {
   return `${WAIT_REASONS.max_active_runs} (${dag.max_active_runs}), or the scheduler is about to start it`;
 }
 
-/** The sentence of the closed list, without the details behind it, which may have names that users gave. */
+/** Returns the sentence of the closed list without details, because details may contain names that users chose. */
 const plainReason = (text: string | null | undefined): string | null =>
   Object.values(WAIT_REASONS).find((reason) => text?.startsWith(reason)) ?? null;

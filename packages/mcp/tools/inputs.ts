@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/ids.ts';
 
-/** A whole number with its range in every message. */
+/** A whole number. Every message contains its range. */
 export function wholeNumber(input: { min: number; max: number; default: number; about: string }) {
   const { min, max, about } = input;
   const error = `must be a whole number from ${min} to ${max}`;
@@ -36,5 +36,5 @@ export const taskId = id(
   'Id of the task, with the prefix of its groups',
 );
 
-/** Four bytes, as the control plane stores it. */
+/** The maximum of a four-byte column of the control plane. */
 export const MAX_INT = 2_147_483_647;

@@ -1,4 +1,4 @@
-/** list_dags: what there is, compact. */
+/** The tool list_dags: a compact list of DAGs. */
 import type { Dag } from '@svc/client/wire-types.ts';
 import { z } from 'zod';
 import { UNTRUSTED_NOTICE, safeText, safeTextOrNull } from '../text/untrusted.ts';
@@ -92,7 +92,7 @@ export async function listDags({ controlPlane }: ToolContext, input: z.infer<typ
   return result(output, textOf(output, tag));
 }
 
-/** A newest run that failed is both, and told once. */
+/** If the newest run failed, it is reported only once. */
 function runFacts({ newest_run: newest, newest_failed_run: failed }: z.infer<typeof CompactDag>): string[] {
   if (newest === null) return ['never run'];
   const facts = [

@@ -1,6 +1,6 @@
 /**
- * A schema that is converted to JSON Schema once. Over HTTP every request has a tool server of its own, which asks for the
- * conversion again each time: 2.4 of the 6.4 ms of processor time that a call took.
+ * Caches the conversion of a schema to JSON Schema. Over HTTP, every request creates a tool server, which would
+ * otherwise convert all schemas again.
  */
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 

@@ -1,4 +1,6 @@
-/** search_logs: lines of one attempt's log that contain a text. The control plane searches; only matches travel. */
+/**
+ * The tool search_logs: lines with a text in the log of one attempt. The control plane searches and sends only matches.
+ */
 import { readBeginning } from '@svc/client/body.ts';
 import { z } from 'zod';
 import { mapIndexQuery, tryIds } from '../control-plane/ids.ts';
@@ -59,10 +61,10 @@ export const SEARCH_LOGS = {
 } as const;
 
 const LOG = '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/logs/{try_number}';
-/** The API shortens lines of matches to 10,000 characters. */
+/** The API shortens matching lines to 10,000 characters. */
 const MAX_ANSWER_LENGTH = 2 * 1024 * 1024;
 const MATCH = /^(?<lineNumber>\d+):(?<line>.*)$/s;
-/** Of all matches together. */
+/** Limit of all matches together. */
 const MAX_TOTAL_LENGTH = 64 * 1024;
 
 export async function searchLogs({ controlPlane }: ToolContext, input: Input) {
@@ -93,7 +95,9 @@ export async function searchLogs({ controlPlane }: ToolContext, input: Input) {
   return result(output, textOf(output, input));
 }
 
-/** `123:the line`, as the API writes matches. Sanitised and cleared of credentials first, then cut around what was found. */
+/**
+ * Parses `123:the line`, the format of matches. Lines are sanitised and masked before they are cut around the match.
+ */
 function matchesIn(text: string, query: string): Output['matches'] {
   const found = text.split('\n').flatMap((entry) => {
     const { lineNumber, line } = MATCH.exec(entry)?.groups ?? {};

@@ -1,12 +1,13 @@
 /**
- * Which HTTP requests are let in, before anything of them is read. A web page must not reach the server through the browser of
- * somebody on the same machine or network, not even by a name that is made to point here (DNS rebinding):
+ * Decides which HTTP requests are accepted, before they are read. A web page must not reach the server through the
+ * browser of a person on the same machine or network, even with a name that resolves here (DNS rebinding):
  *
- *   Origin   browsers send it with every POST. Allowed: none, or one on this machine.
- *   Host     of a connection over the loopback interface it must name this machine: a rebound name does not. Over the network
- *            any name is good, because a name alone proves nothing there, and a browser is known by its Origin.
+ *   Origin   Browsers send it with every POST. It must be absent or name this machine.
+ *   Host     On a loopback connection it must name this machine; a rebound name does not. Over the network any name
+ *            is accepted, because a name proves nothing there, and a browser is recognised by its Origin.
  *
- * Identity is the bearer of the request and nothing else: no cookie, no query parameter, no process credential.
+ * Only the bearer token of the request identifies the caller: no cookie, no query parameter, no credential of the
+ * process.
  */
 import type { IncomingMessage } from 'node:http';
 import { isLoopback } from '../loopback.ts';
@@ -31,7 +32,7 @@ export function refuseByOrigin(request: Pick<IncomingMessage, 'headers' | 'socke
   return undefined;
 }
 
-/** The token, or why there is none. */
+/** Returns the token, or why there is none. */
 export function bearerOf(request: Pick<IncomingMessage, 'rawHeaders'>): { token: string } | Refusal {
   const given = request.rawHeaders.filter(
     (_, index) => index % 2 === 1 && isAuthorization(request.rawHeaders[index - 1]),
@@ -43,7 +44,7 @@ export function bearerOf(request: Pick<IncomingMessage, 'rawHeaders'>): { token:
       message: 'send your control-plane token as Authorization: Bearer <token>; svc auth create-token makes one',
     };
   }
-  // Two could mean two identities; which one counts must not depend on who reads them.
+  // Two headers could mean two identities, and programs could differ in which one counts.
   if (others.length > 0) return { status: 400, message: 'more than one Authorization header' };
   const token = /^bearer +(?<token>\S+) *$/i.exec(value)?.groups?.['token'];
   if (token === undefined || token.length > MAX_TOKEN_LENGTH || !BEARER_TOKEN.test(token)) {

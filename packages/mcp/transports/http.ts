@@ -1,6 +1,6 @@
 /**
- * Streamable HTTP: POST /mcp and GET /healthz, nothing else. Stateless: each request is served by a tool server of its own,
- * made with the token that the request carries, so there is nothing in which two callers could meet.
+ * Streamable HTTP with only POST /mcp and GET /healthz. It is stateless: each request gets its own tool server with the
+ * token of the request, so callers share nothing.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -17,17 +17,17 @@ import { bearerOf, refuseByOrigin } from './gate.ts';
 import type { Refusal } from './gate.ts';
 import { NESTING_FAULT, isTooDeep } from './nesting.ts';
 
-/** Calls are short; the longest search text has 1,000 characters. */
+/** Calls are short. The longest search text has 1,000 characters. */
 const MAX_BODY_BYTES = 256 * 1024;
-/** Older clients may send several calls in one request; not hundreds. */
+/** Older clients may send several calls in one request, but not hundreds. */
 const MAX_BATCH = 20;
 const REQUEST_TIMEOUT_MS = 30_000;
 /** Longer than the 60 s of common proxies, so that they close idle connections first. */
 const KEEP_ALIVE_MS = 65_000;
-/** For calls under way when the server is told to stop. */
+/** Time for calls in progress when the server stops. */
 const STOP_MS = 5_000;
 const MAX_SUBSCRIPTIONS = 64;
-/** More than Node's 511: room for a thousand clients that connect at once. The system may allow less. */
+/** More than Node's default of 511, so that a thousand clients can connect at once. The system may allow less. */
 const MAX_WAITING_CONNECTIONS = 4_096;
 
 export type HttpToolServer = { url: string; close(): Promise<void> };
@@ -110,7 +110,7 @@ function notAllowed(response: ServerResponse, allow: string): AnyRefusal {
   return { status: 405, message: `only ${allow} is allowed here` };
 }
 
-/** Undefined: too long; the rest is not read. */
+/** Returns undefined if the body is too long. The rest is not read. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;
@@ -134,11 +134,11 @@ type AnyRefusal = {
   status: Refusal['status'] | 404 | 405 | 413 | 500;
   message: string;
   code?: number;
-  /** What is wrong with the token that was sent: without one, RFC 6750 wants a bare challenge. */
+  /** What is wrong with the token. Without a token, RFC 6750 requires a challenge without details. */
   invalidToken?: string;
 };
 
-/** As a JSON-RPC error without a request: the form every client of the protocol can read. */
+/** Refuses with a JSON-RPC error without a request id, which every client of the protocol can read. */
 function refuse(response: ServerResponse, { status, message, code = -32_000, invalidToken }: AnyRefusal): void {
   if (response.headersSent) return void response.destroy();
   if (status === 401) {

@@ -1,6 +1,6 @@
 /**
- * Standard input and output. Only protocol goes to standard output: whatever else in the process means to print there is sent
- * to standard error.
+ * The transport over standard input and output. Standard output carries only the protocol. Other output of the process
+ * goes to standard error.
  */
 import { Console } from 'node:console';
 import type { Readable, Transform, Writable } from 'node:stream';
@@ -12,7 +12,7 @@ import { NESTING_FAULT, createLineCheck } from './nesting.ts';
 
 export type StdioStreams = { stdin: Readable; stdout: Writable; stderr: Writable };
 
-/** Resolves when the client has gone and everything it asked for is answered. */
+/** Resolves when the client has disconnected and all its requests are answered. */
 export async function serveOverStdio(input: {
   streams: StdioStreams;
   createServer: () => McpServer;
@@ -27,9 +27,9 @@ export async function serveOverStdio(input: {
 }
 
 /**
- * The SDK drops what is under way when the input ends. A client that pipes its requests in (`svc-mcp < requests`) ends the
- * input at once and still wants the answers: the end is passed on when the last one is written. Every call ends, so that
- * this comes; a client that has really gone closes the output too, or sends a signal.
+ * The SDK drops calls in progress when the input ends. A client that pipes requests in (`svc-mcp < requests`) ends the
+ * input at once and still expects answers. The end is therefore passed on after the last answer. Every call ends, so
+ * the end always comes. A client that has disconnected also closes the output or sends a signal.
  */
 class DrainingStdioTransport implements Transport {
   onclose?: () => void;
@@ -78,7 +78,7 @@ class DrainingStdioTransport implements Transport {
     return this.#inner.close();
   }
 
-  /** Neither a cancelled call nor a subscription is ever answered: nobody waits for them at the end. */
+  /** Cancelled calls and subscriptions are never answered, so the end must not wait for them. */
   #count(message: JSONRPCMessage): void {
     if (isJSONRPCRequest(message)) {
       if (message.method !== 'subscriptions/listen') this.#open.add(message.id);
@@ -98,7 +98,7 @@ class DrainingStdioTransport implements Transport {
   }
 
   #endWhenIdle(): void {
-    // What has arrived and is not parsed yet may hold more requests.
+    // Input that is not parsed yet may contain more requests.
     if (this.#input.readableLength + this.#input.writableLength > 0) setImmediate(() => this.#endWhenIdle());
     else if (this.#open.size === 0) this.#input.end();
   }
