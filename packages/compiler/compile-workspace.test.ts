@@ -239,6 +239,25 @@ describe('one DAG id in two places', () => {
     expect(problemsOf(units[0] as CompiledUnit)[0]?.message).toContain('one.py and same and two.py');
   });
 
+  it('belongs to the last file of a repository, as on Airflow, with a warning that names all files', async () => {
+    const files = {
+      'requirements.txt': '',
+      'dags/b.py': `${dagText('same')}\n${dagText('own')}`,
+      'dags/a.py': dagText('same'),
+      'dags/c/d.py': dagText('same'),
+    };
+    const units = await compile(files);
+    expect(units.map((unit) => [unit.source, artifactsOf(unit).map(({ dagId }) => dagId)])).toEqual([
+      ['dags/a.py', []],
+      ['dags/b.py', ['own']],
+      ['dags/c/d.py', ['same']],
+    ]);
+    const said = 'the DAG id "same" is claimed by dags/a.py and dags/b.py and dags/c/d.py: dags/c/d.py wins';
+    for (const unit of units) expect(unit.warnings.at(-1)?.message).toContain(said);
+    const strict = await compileWorkspace({ workspace: workspaceOf(files), compiler, isStrict: true });
+    expect(strict.map((unit) => problemsOf(unit).length)).toEqual([1, 1, 1]);
+  });
+
   it('cannot be taken over while its first owner is broken', async () => {
     const units = await compile({ 'a/same/dag.py': 'from airflow import (', 'b/same/dag.py': dagText('same') });
     expect(units.map((unit) => problemsOf(unit)[0]?.message)).toEqual([

@@ -182,6 +182,8 @@ async function discoverBelow(root: string): Promise<Unit[]> {
       else await visit(path, place);
     } else if (place.projectsOnly || place.rules.ignores(path, 'file')) {
       return;
+    } else if (place.repository && isTest(relative(place.repository.root, path))) {
+      return;
     } else if (entry.name.endsWith('.py') && looksLikeDagFile(path, { ifUnreadable: true })) {
       add({ kind: 'file', path, ...inRepository(place) });
     } else if (place.repository && entry.name.endsWith('.zip')) {
@@ -209,6 +211,9 @@ async function discoverBelow(root: string): Promise<Unit[]> {
   const told = units.map((unit) => withNotes(unit, unread.get(unit.repository?.root ?? '')));
   return withFirst(told.sort((a, b) => (a.name < b.name ? -1 : 1)));
 }
+
+/** Tests of DAGs name DAGs and Airflow, but pytest collects them. */
+const isTest = (path: string): boolean => /(?:^|\/)tests?\/(?:.*\/)?(?:test_[^/]*|[^/]*_test|conftest)\.py$/.test(path);
 
 function withNotes(unit: Unit, rules: IgnoreRules | undefined): Unit {
   const { repository, root } = unit;

@@ -14,7 +14,7 @@
 import { join, relative, resolve, sep } from 'node:path';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
-import { refuseDuplicates } from './compile-workspace.ts';
+import { settleDuplicates } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
 import type { Unit } from './discover.ts';
 import { readHere } from './reading/workspace-reader.ts';
@@ -141,10 +141,10 @@ export function createWorkspaceSync(input: {
   }
 
   async function settle(name: string): Promise<void> {
-    for (const unit of refuseDuplicates([...known.values()])) {
+    for (const unit of settleDuplicates([...known.values()])) {
       const before = outcomes.get(unit.unit.name);
       // Another one's id may have become free, or claimed twice.
-      const hasChanged = before !== undefined && before.unit.ok !== unit.ok;
+      const hasChanged = before !== undefined && dagIdsOf(before.unit) !== dagIdsOf(unit);
       if (unit.unit.name === name || hasChanged) results.set(unit.unit.name, await syncUnit(unit));
     }
   }
@@ -313,6 +313,10 @@ const isPartOf = (unit: Unit, path: string): boolean =>
   unit.kind === 'project'
     ? path.startsWith(unit.root + sep)
     : `${path}${sep}`.startsWith(`${unit.path}${sep}`) || unit.path.startsWith(path + sep);
+
+/** Of one that is refused, nothing. */
+const dagIdsOf = (unit: CompiledUnit): string | undefined =>
+  unit.ok ? unit.artifacts.map(({ dagId }) => dagId).join('\n') : undefined;
 
 const isSame = (a: FileOfBundle, b: FileOfBundle): boolean =>
   a.bundleName === b.bundleName && a.filename === b.filename;

@@ -36,6 +36,10 @@ class TriggerRule(_StrEnum):
         return {member.value for member in cls}
 
 
+# Rules of Airflow 1 and 2 by their names then.
+OLD_TRIGGER_RULES = {"none_failed_or_skipped": "none_failed_min_one_success", "dummy": "always"}
+
+
 class WeightRule(_StrEnum):
     DOWNSTREAM = "downstream"
     UPSTREAM = "upstream"

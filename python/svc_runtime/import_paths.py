@@ -384,7 +384,14 @@ def attribute(path: str, name: str):
         module, colon, other = home.partition(":")
         loaded = importlib.import_module(module)
         return loaded if colon and not other else getattr(loaded, other or name)
-    return old_import_paths.load_moved(path, name)
+    try:
+        return old_import_paths.load_moved(path, name)
+    except AttributeError:
+        # `import airflow` and then `airflow.utils.dates`: on Airflow, other imports have loaded the module.
+        submodule = f"{path}.{name}"
+        if _Finder.find_spec(submodule) is None and old_import_paths.serves(submodule) is None:
+            raise
+        return importlib.import_module(submodule)
 
 
 class _Path(ModuleType):

@@ -183,7 +183,8 @@ def _install_step(step: Step, python: str, uv: str | None, work: str, may_leave_
     left = step
     while left.packages:
         try:
-            return _install_packages(left, python, uv, work)
+            _install_packages(left, python, uv, work)
+            return
         except Refused as refused:
             if not refused.unbuilt or may_leave_out == 0 or refused.entry not in left.packages:
                 raise
@@ -355,7 +356,9 @@ _SYSTEM_PACKAGES = (
 def _build_error(output: str) -> str:
     """The last words that speak of an error, and the system package that is probably missing."""
     said = [line.strip() for line in output.splitlines() if re.search(r"error|not found|No such file", line, re.I)]
-    own = [line for line in said if not re.match(r"(?:ERROR: Failed|error: (?:subprocess|metadata)|note:|hint:|×|╰)", line)]
+    own = [
+        line for line in said if not re.match(r"(?:ERROR: Failed|error: (?:subprocess|metadata)|note:|hint:|×|╰)", line)
+    ]
     reason = f": {_shortened((own or said)[-1], 300)}" if said else ""
     missing = next((name for pattern, name in _SYSTEM_PACKAGES if re.search(pattern, output)), None)
     return reason + (f" (apt-get install {missing.replace(',', '')})" if missing else "")

@@ -30,6 +30,7 @@ airflow.models.param  Param ParamsDict  airflow.sdk
 airflow.models.xcom_arg  XComArg  airflow.sdk
 airflow.models.skipmixin  SkipMixin  airflow.providers.standard.utils.skipmixin
 airflow.models.taskinstance  get_current_context  airflow.sdk
+airflow.models.dataset  Dataset=Asset  airflow.sdk
 airflow.datasets  Dataset=Asset DatasetAlias=AssetAlias DatasetAll=AssetAll DatasetAny=AssetAny  airflow.sdk
 airflow.datasets.metadata  Metadata  airflow.sdk
 airflow.assets  Asset AssetAlias AssetAll AssetAny  airflow.sdk
@@ -250,6 +251,9 @@ GONE: dict[str, str] = {
     "airflow.operators.oracle_operator": _SQL_OPERATOR,
     "airflow.operators.jdbc_operator": _SQL_OPERATOR,
     "airflow.operators.presto_to_mysql": "write the transfer as a task with the hooks, or use GenericTransfer",
+    "airflow.utils.dot_renderer": "the web UI draws graphs of DAGs; use GET /api/v2/dags/…/tasks of the REST API for their edges",
+    "airflow.utils.log.log_reader": "use GET /api/v2/dags/…/dagRuns/…/taskInstances/…/logs/… of the REST API",
+    "airflow.triggers.testing": "it is part of Airflow's own tests; write a class that inherits BaseTrigger",
     "airflow.utils.dag_cycle_tester": "cycles are refused when the file is compiled; use nothing in its place",
 }
 
@@ -431,6 +435,11 @@ class _Finder:
 
 
 _loader: Any = _Finder  # a loader by shape
+
+
+def serves(fullname: str) -> ModuleSpec | None:
+    """How an old module would be loaded; None when there is none of this name."""
+    return _Finder.find_spec(fullname)
 
 
 def install(present: dict[str, str]) -> None:

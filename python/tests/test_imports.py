@@ -29,7 +29,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.run",
         "svc_runtime.exceptions",
     },
-    "svc_runtime.fix": {"svc_runtime.old_import_paths"},
+    "svc_runtime.fix": {"svc_runtime.enums", "svc_runtime.old_import_paths"},
     "svc_runtime.import_paths": {"svc_runtime.old_import_paths", "svc_runtime.provider_import_paths"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},
     "svc_runtime.run_server": {

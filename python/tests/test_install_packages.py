@@ -92,26 +92,24 @@ class Words(unittest.TestCase):
         self.assertEqual(entry, self.packages[2])
 
     def test_a_package_that_cannot_be_built_is_told_apart_with_its_system_package_and_who_asks_for_it(self):
+        pip_asks = """Collecting Some.Package[x]==9
+  Preparing metadata (pyproject.toml): finished with status 'error'
+  error: subprocess-exited-with-error
+  Error: pg_config executable not found.
+error: metadata-generation-failed
+"""
+        pip_builds = """Collecting libsass==0.2 (from fine->-r packages.txt (line 1))
+error: command 'gcc' failed: No such file
+  ERROR: Failed building wheel for libsass
+"""
+        uv_builds = """  × Failed to build `libsass==0.2`
+  ╰─▶ no compiler
+  help: `libsass` (v0.2) was included because `fine` (v1) depends on it
+"""
         for output, entry, words in (
-            (
-                "Collecting Some.Package[x]==9\n  Preparing metadata (pyproject.toml): finished with status 'error'\n"
-                "  error: subprocess-exited-with-error\n  Error: pg_config executable not found.\n"
-                "error: metadata-generation-failed\n",
-                self.packages[1],
-                "pg_config executable not found. (apt-get install libpq-dev)",
-            ),
-            (
-                "Collecting libsass==0.2 (from fine->-r packages.txt (line 1))\n"
-                "error: command 'gcc' failed: No such file\n  ERROR: Failed building wheel for libsass\n",
-                "fine",
-                "libsass, which it needs,",
-            ),
-            (
-                "  × Failed to build `libsass==0.2`\n  ╰─▶ no compiler\n"
-                "  help: `libsass` (v0.2) was included because `fine` (v1) depends on it\n",
-                "fine",
-                "libsass, which it needs,",
-            ),
+            (pip_asks, self.packages[1], "pg_config executable not found. (apt-get install libpq-dev)"),
+            (pip_builds, "fine", "libsass, which it needs,"),
+            (uv_builds, "fine", "libsass, which it needs,"),
         ):
             refused = install.explained(output, self.packages)
             self.assertEqual((refused.entry, refused.unbuilt), (entry, True), output)

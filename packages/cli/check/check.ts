@@ -18,7 +18,7 @@ export function addCheckCommand(program: SvcCommand, context: CliContext): void 
     .argument('[path]', 'Airflow repository, folder of DAG files, or one DAG file', '.')
     .option('--json', 'print JSON')
     .option('--html <file>', 'write the report as one page, with everything in it')
-    .option('--strict', 'exit code 1 also for old spellings, packages to add and differences')
+    .option('--strict', 'exit code 1 also for old spellings, packages to add, differences, and a DAG id in two files')
     .note(
       'Effort left: none; fix (svc fix does it); edit (small changes by hand); rework (parts have to be written anew).\n' +
         'Exit code 0 when every file loads and nothing is used that is gone, 1 when not, 2 for wrong usage. Needs no control plane.',
@@ -46,7 +46,7 @@ async function check(context: CliContext, path: string, options: Options): Promi
     import('./report.ts'),
   ]);
   const where = repositoryFiles(path);
-  const units = await compilePath(context, path);
+  const units = await compilePath(context, path, { isStrict: options.strict === true });
   const spellings = await scanSpellings({ python: await openPython(context), ...where });
   const report = buildReport({
     root: where.root,

@@ -7,10 +7,14 @@ import { CliError, EXIT } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { withCompiler } from './open-compiler.ts';
 
-export async function compilePath(context: CliContext, path: string): Promise<CompiledUnit[]> {
+export async function compilePath(
+  context: CliContext,
+  path: string,
+  { isStrict = false }: { isStrict?: boolean } = {},
+): Promise<CompiledUnit[]> {
   const onProgress = showProgress(context);
   const units = await withCompiler(context, (compiler) =>
-    compileWorkspace({ workspace: path, compiler, onProgress }),
+    compileWorkspace({ workspace: path, compiler, onProgress, isStrict }),
   ).catch((error: unknown) => {
     if (!(error instanceof DiscoverError)) throw error;
     throw new CliError(error.message, {

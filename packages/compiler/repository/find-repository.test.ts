@@ -102,6 +102,8 @@ describe('a repository', () => {
       'other2/plain.py': DAG,
       'include/dag.py': DAG,
       'tests/test_dags.py': DAG,
+      'dags/team/tests/test_dags.py': DAG,
+      'dags/team/tests/conftest.py': DAG,
     });
     expect(await found(root)).toEqual(['file dags/a.py', 'project dags/own', 'project other']);
   });

@@ -22,6 +22,10 @@ from .spellings import GoneError, check_modules, check_spellings
 MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
 
+# A module of Airflow itself that DAG files cannot have: no package brings it.
+_AIRFLOWS_OWN = "Use airflow.sdk, the context of the task or the REST API: no package brings this part of Airflow"
+
+
 class LoadError(Exception):
     def __init__(self, error: dict) -> None:
         super().__init__(error["message"])
@@ -137,7 +141,9 @@ def _describe(error: BaseException, path: str, shown: str) -> dict:
             path=shown,
             line=line,
             trace=trace,
-            instead=f"Add the package that provides '{error.name}' to the project's dependencies, or import it inside the task",
+            instead=_AIRFLOWS_OWN
+            if re.match(r"airflow\.(?!providers\b)", error.name or "")
+            else f"Add the package that provides '{error.name}' to the project's dependencies, or import it inside the task",
         )
     if isinstance(error, SystemExit):
         return _error(

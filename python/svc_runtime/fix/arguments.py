@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 
+from ..enums import OLD_TRIGGER_RULES
 from .findings import OLD, REMOVED, Finding
 from .places import File, Place
 from .source import Edit
@@ -34,10 +35,6 @@ _CALLS: dict[str, dict[str, str | None]] = {
 }
 # Without a present name that means the same.
 _BY_HAND = {"sla": _SLA, "sla_miss_callback": _SLA}
-_TRIGGER_RULES = {
-    "none_failed_or_skipped": "none_failed_min_one_success",
-    "dummy": "always",
-}
 _METHODS = {"airflow.sdk.Connection.get_connection_from_secrets": "get"}
 _DAG_CALLS = ("airflow.sdk.DAG", "airflow.sdk.dag")
 
@@ -109,8 +106,8 @@ def _method(file: File, place: Place, node: ast.Attribute, new: str) -> Finding:
 
 
 def _trigger_rule(file: File, node: ast.expr) -> list[Finding]:
-    if isinstance(node, ast.Constant) and node.value in _TRIGGER_RULES:
-        new = _TRIGGER_RULES[node.value]
+    if isinstance(node, ast.Constant) and node.value in OLD_TRIGGER_RULES:
+        new = OLD_TRIGGER_RULES[node.value]
         text = file.source.of(node)
         edits = [Edit(*file.source.span(node), text.replace(node.value, new))]
         return [Finding(OLD, node, old=f'trigger_rule="{node.value}"', new=f'"{new}"', edits=edits)]

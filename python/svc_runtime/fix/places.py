@@ -47,6 +47,10 @@ class File:
         self.bindings: dict[str, list[Binding]] = {}
         # Names that something else than an import binds, somewhere in the file.
         self.assigned: set[str] = set()
+        # Of those, names that only `name = …` at the top of the file binds, with the first line that does.
+        self._rebound: dict[str, int] = {}
+        self._bound_otherwise: set[str] = set()
+        self._in_functions: set[int] = set()
         self.texts: set[str] = set()
         self._visit(source.tree, None, guarded=False, annotation=False, fstring=False, function=None)
 
@@ -82,18 +86,29 @@ class File:
         elif isinstance(node, ast.Name):
             if not isinstance(node.ctx, ast.Load):
                 self.assigned.add(node.id)
+                if place.parent in self.source.tree.body and isinstance(place.parent, ast.Assign):
+                    self._rebound.setdefault(node.id, node.lineno)
+                else:
+                    self._bound_otherwise.add(node.id)
+            elif place.function is not None:
+                self._in_functions.add(id(node))
         elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-            self.assigned.add(node.name)
+            self._bind_otherwise(node.name)
         elif isinstance(node, ast.arg):
-            self.assigned.add(node.arg)
+            self._bind_otherwise(node.arg)
         elif isinstance(node, ast.ExceptHandler):
-            self.assigned.add(node.name or "")
+            self._bind_otherwise(node.name or "")
         elif isinstance(node, (ast.Global, ast.Nonlocal)):
-            self.assigned.update(node.names)
+            for name in node.names:
+                self._bind_otherwise(name)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and len(node.value) < 200:
             self.texts.add(node.value)
         elif isinstance(node, (ast.MatchAs, ast.MatchStar)):
-            self.assigned.add(node.name or "")
+            self._bind_otherwise(node.name or "")
+
+    def _bind_otherwise(self, name: str) -> None:
+        self.assigned.add(name)
+        self._bound_otherwise.add(name)
 
     def has_position(self, place: Place) -> bool:
         """Before Python 3.12, nodes inside f-strings may stand somewhere else than they say."""
@@ -110,12 +125,20 @@ class File:
         used = {place.node.id for place in self.places if isinstance(place.node, ast.Name)}
         return used - self.assigned - self.bindings.keys()
 
-    def binding(self, name: str) -> Binding | None:
-        """The import behind a name, when nothing else in the file can be meant by it."""
+    def binding(self, name: str, node: ast.Name | None = None) -> Binding | None:
+        """The import behind a name, when nothing else in the file can be meant by it. With `node`: by this use of it."""
         found = self.bindings.get(name, [])
-        if not found or name in self.assigned or len({binding.path for binding in found}) > 1:
+        if not found or len({binding.path for binding in found}) > 1:
+            return None
+        if name in self.assigned and (node is None or not self._is_before(name, node)):
             return None
         return found[0]
+
+    def _is_before(self, name: str, node: ast.Name) -> bool:
+        """`@dag() def flow(): …` and then `dag = flow()`: the decorator is still the imported one."""
+        if name in self._bound_otherwise or id(node) in self._in_functions:
+            return False
+        return node.lineno < self._rebound.get(name, 0)
 
     def path(self, node) -> str | None:
         """`airflow.models.DAG` for an expression that means it, through whatever names the file has for it."""
@@ -125,7 +148,7 @@ class File:
             node = node.value
         if not isinstance(node, ast.Name):
             return None
-        binding = self.binding(node.id)
+        binding = self.binding(node.id, node)
         return None if binding is None else ".".join([binding.path, *reversed(attributes)])
 
     def present(self, node) -> str | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 
-from ..enums import TriggerRule, WeightRule
+from ..enums import OLD_TRIGGER_RULES, TriggerRule, WeightRule
 from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
 from . import current
 from .timezones import to_utc
@@ -158,6 +158,10 @@ def _check_numbers(args: dict, task_id: str, dag) -> None:
 
 def _check_rules(args: dict, task_id: str, dag) -> None:
     rule = str(args["trigger_rule"])
+    if rule in OLD_TRIGGER_RULES:
+        present = OLD_TRIGGER_RULES[rule]
+        current.warn_here(f"trigger rule '{rule}' is an old spelling; write '{present}'; `svc fix` rewrites it")
+        rule = present
     if not TriggerRule.is_valid(rule):
         raise ValueError(
             f"The trigger_rule must be one of {[member.value for member in TriggerRule]},"

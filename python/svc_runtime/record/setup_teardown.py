@@ -83,10 +83,14 @@ def enter(nodes: list) -> _Scope:
 
 def leave() -> None:
     scope = current.setup_stack.pop()
-    members = {task.task_id for task in scope.tasks}
-    for task in scope.tasks:
-        if (task.is_setup or task.is_teardown) and not any(task is known for known in scope.nested):
-            continue
+    # A setup or teardown that was created here belongs to the tasks around it, and is no step between them and the scope.
+    work = [
+        task
+        for task in scope.tasks
+        if not (task.is_setup or task.is_teardown) or any(task is known for known in scope.nested)
+    ]
+    members = {task.task_id for task in work}
+    for task in work:
         for setup in scope.setups:
             # Inner tasks reach the setup through their own upstream inside the scope.
             if not (task.upstream_task_ids & members) and task is not setup:
