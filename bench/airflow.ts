@@ -1,6 +1,7 @@
 /**
- * Airflow and this control plane, one after the other on the same machine: the same two DAG files, LocalExecutor on
- * Postgres there, subprocess executor on Postgres here, both measured by the dates that their own API gives.
+ * Compares Airflow and this control plane on the same machine, one after the other, with the same two DAG files.
+ * Airflow uses the LocalExecutor on Postgres, svc the subprocess executor on Postgres. Both are measured by the dates
+ * of their own API.
  */
 import { installAirflow, startAirflow } from '@svc/testing/airflow/airflow-processes.ts';
 import type { BenchOptions } from './figure.ts';

@@ -1,6 +1,6 @@
-// The HTTP API under load: a real server process with its default settings, its own Postgres, the load from a third
-// process. Everything shares the machine, so requests per second are a lower bound; CPU time per request is the steadier
-// figure.
+// Measures the HTTP API under load: a real server process with default settings, its own Postgres, and a third process
+// for the load. All of them share the machine, so requests per second are a lower bound. Processor time per request is
+// the steadier figure.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -62,7 +62,7 @@ export async function run(options: BenchOptions): Promise<void> {
     for (const call of CALLS.filter(({ figure }) => only === undefined || figure.includes(only))) {
       for (const connections of CONCURRENCIES) {
         const load = { url: `${server.url}${call.path}`, connections, headers };
-        await loadFromOutside({ ...load, seconds: 2 }); // warm: compiled, pooled, cached
+        await loadFromOutside({ ...load, seconds: 2 }); // fills caches and connection pools, and compiles code
         const samples: Sample[] = [];
         for (let n = 0; n < runs; n += 1) samples.push(await measure(pids, { ...load, seconds }));
         report(options, call.figure, connections, samples);
@@ -81,7 +81,10 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-/** A request that does nothing but check its token: another kind beside that of a session from a password, in turns. */
+/**
+ * Measures a request that only checks its token. Another kind of token and that of a password session are interleaved
+ * (A/B).
+ */
 async function compareTokens(input: {
   options: BenchOptions;
   server: ServerProcess;
@@ -102,7 +105,7 @@ async function compareTokens(input: {
       ['other', { authorization: `Bearer ${token}` }],
     ] as const) {
       const { serverCpu, postgresCpu } = await measure(pids, { ...load, headers: presented, seconds });
-      if (n > 0) costs[which].push(serverCpu + postgresCpu); // the first round warms
+      if (n > 0) costs[which].push(serverCpu + postgresCpu); // the first round is a warm-up
     }
   }
   options.print({
@@ -129,7 +132,7 @@ async function serviceToken(server: ServerProcess, headers: { authorization: str
   return ((await response.json()) as { token: string }).token;
 }
 
-/** Opened by another process on the same database, as behind a load balancer. */
+/** Another process on the same database opens the session, as behind a load balancer. */
 async function singleSignOnToken(databaseUrl: string): Promise<string> {
   const provider = await startForgingProvider(CLIENT);
   const server = await startSsoServer({ issuer: provider.issuer, flags: { 'database.url': databaseUrl } });
@@ -176,7 +179,7 @@ function report(options: BenchOptions, figure: string, connections: number, samp
   }
 }
 
-/** Sealed as the server seals them, so that lists pay for decrypting what they mask. */
+/** Seals connections as the server does, so that lists include the cost of decryption. */
 async function store(url: string): Promise<void> {
   const db = openDatabase({
     url,
@@ -212,7 +215,7 @@ async function store(url: string): Promise<void> {
     });
   }
   await db.close();
-  // What autovacuum does within a minute: without it, counting reads the whole table instead of its index.
+  // Autovacuum would do this within a minute. Without it, counting reads the whole table instead of its index.
   await queryDatabase(url, 'vacuum (analyze)');
 }
 

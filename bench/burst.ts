@@ -1,5 +1,5 @@
-// The load of bench/overload.ts, in a process of its own: `node bench/burst.ts '<options as JSON>'` keeps so many requests
-// under way until its input closes, and prints one line of JSON: how many answers of each kind there were.
+// The load of bench/overload.ts in its own process: `node bench/burst.ts '<options as JSON>'`. It keeps this many
+// requests in flight until its input closes, and then prints the number of answers of each kind as one line of JSON.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,12 +8,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 export type BurstOptions = { url: string; parallel: number; headers: Record<string, string> };
-/** By status, and for problems their type: `200`, `429 urn:svc:error:overloaded`, `ECONNRESET`. */
+/** Counts by status, and for problems also by type: `200`, `429 urn:svc:error:overloaded`, `ECONNRESET`. */
 export type BurstResult = { answers: Record<string, number> };
 
 export type Burst = { end(): Promise<BurstResult> };
 
-/** Begins the load in another process; resolves when its first requests are under way. */
+/** Starts the load in another process, and resolves when its first requests are in flight. */
 export async function startBurst(options: BurstOptions): Promise<Burst> {
   const child = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -34,7 +34,7 @@ export async function startBurst(options: BurstOptions): Promise<Burst> {
   };
 }
 
-/** After an answer that says when to come back a client waits a little, though not as long as it is asked to. */
+/** After a refusal with Retry-After, a client waits a little, but less than requested. */
 const PAUSE_AFTER_REFUSAL_MS = 100;
 
 async function load({ url, parallel, headers }: BurstOptions): Promise<BurstResult> {

@@ -1,4 +1,5 @@
-// The long chaos of runs: processes of every kind killed, Postgres restarted and paused, answers and notifications lost.
+// The long chaos test of runs: processes of every kind are killed, Postgres restarts and pauses, answers and
+// notifications get lost.
 
 import { runChaosOfRuns } from '@svc/testing/chaos/runs.ts';
 import type { BenchOptions } from './figure.ts';

@@ -1,4 +1,4 @@
-// The long chaos run, on a Postgres with fsync on, faults of up to 12 seconds and one outage of 60 seconds.
+// The long chaos test on a Postgres with fsync, with faults of up to 12 seconds and one outage of 60 seconds.
 
 import { runChaos } from '@svc/testing/chaos/run-chaos.ts';
 import type { BenchOptions } from './figure.ts';

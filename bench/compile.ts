@@ -1,4 +1,4 @@
-// How fast DAG files compile, and how large and hungry that is.
+// Measures how fast DAG files compile, and how much memory and processor time this takes.
 //
 // cold: one new process per file, as `svc compile` on one project does; target 250 ms.
 // warm: 500 files through one long-lived process that forks a child per file; target 10 s on two cores.
@@ -24,7 +24,7 @@ const SMALL_WORKSPACES = [1_000, 2_000];
 const percentile = (sorted: readonly number[], share: number): number =>
   Math.round(sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0);
 
-/** Bytecode is kept, as on any machine that has compiled once before. */
+/** Bytecode is cached, as on any machine that has compiled before. */
 function cold({ print }: BenchOptions, python: string, file: string): void {
   const { PYTHONDONTWRITEBYTECODE: _, PYTHONPYCACHEPREFIX: __, ...inherited } = process.env;
   const env = { ...inherited, PYTHONPATH: PYTHON, PYTHONHASHSEED: '0' };
@@ -44,7 +44,10 @@ function cold({ print }: BenchOptions, python: string, file: string): void {
   print({ ...figure, figure: 'cold_p95', value: percentile(times, 0.95) });
 }
 
-/** Resident bytes of the compiler and the files it is executing right now; shared pages count once per process. */
+/**
+ * Returns the resident bytes of the compiler and of the files that it executes now. Shared pages count once per
+ * process.
+ */
 function memoryOfChildren(): number {
   const text = execFileSync('ps', ['-e', '-o', 'pid=,ppid=,rss='], { encoding: 'utf8' });
   const processes = text

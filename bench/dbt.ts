@@ -1,7 +1,8 @@
 /**
- * A dbt project of 200 models (`--models`) in five layers on DuckDB: `dbt build` in a process of its own, and the same project as tasks by
- * level, by folder and by node, in one lite. Said for each: the first run, which also starts Python, imports dbt and parses, and the
- * runs after it; and how they compare with `dbt build`, which does all of that every time.
+ * Compares `dbt build` with runs of the same project in one lite. The project has 200 models (`--models`) in five
+ * layers on DuckDB. `dbt build` runs in its own process; in lite, tasks are by level, by folder and by node. For each
+ * it prints the first run, which also starts Python, imports dbt and parses, and later runs. `dbt build` does all of
+ * that every time.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +20,7 @@ import type { BenchOptions } from './figure.ts';
 const LAYERS = 5;
 const GRANULARITIES = ['level', 'folder', 'node'] as const;
 const POLL_MS = 50;
-/** Wanted of runs by level, over `dbt build`. */
+/** Target of runs by level, relative to `dbt build`. */
 const MOST = 1.3;
 
 export async function run({ number, text, print, say }: BenchOptions): Promise<void> {
@@ -60,7 +61,7 @@ export async function run({ number, text, print, say }: BenchOptions): Promise<v
         times.push(await secondsOfRun(lite, granularity));
         say(`by ${granularity}, run ${round + 1}: ${rounded(times.at(-1) ?? Number.NaN)} s`);
       }
-      await build(); // between them, so that both see the same machine
+      await build(); // interleaved, so that both see the same state of the machine
       const [first = Number.NaN, ...later] = times;
       const over = median(later) / median(plain);
       figure(`by_${granularity}`, median(later), { first_run: rounded(first), over_dbt_build: rounded(over), runs });
@@ -139,12 +140,12 @@ async function unpaused({ api }: LiteInstance, id: string, directory: string): P
       return;
     } catch (error) {
       if (left === 0) throw error;
-      await sleep(500); // still being read
+      await sleep(500); // the file is still being read
     }
   }
 }
 
-/** As the control plane saw it: from its start to its end. */
+/** Returns the time from start to end in the control plane. */
 async function secondsOfRun({ api }: LiteInstance, id: string): Promise<number> {
   type Run = { dag_run_id: string; state: string; start_date: string; end_date: string };
   const { dag_run_id: runId } = await api<Run>('POST', `/dags/${id}/dagRuns`, { conf: {} });

@@ -1,6 +1,6 @@
-// Twenty DAGs broken in twenty ways, run for real on a lite; one call of diagnose_run for each, through the official client.
-// Printed for each: the tokens of the answer, the facts a good engineer's sentence needs that it lacks, and the time it took.
-// Ends with 1 when an answer lacks a fact or has more than 4,000 tokens.
+// Runs twenty DAGs that are broken in twenty ways on a lite, and calls diagnose_run for each through the official
+// client. For each it prints the tokens of the answer, the missing facts that a good engineer's sentence needs, and the
+// time. It exits with 1 if an answer lacks a fact or has more than 4,000 tokens.
 
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -43,7 +43,7 @@ export async function run({ text, print, say }: BenchOptions): Promise<void> {
         ...(runId !== undefined && { run_id: runId }),
       });
       const ms = performance.now() - start;
-      // Clients give a model one of the two; the longer one counts.
+      // Clients give a model one of the two forms, so the longer one counts.
       const tokens = Math.max(countTokens(answer.text), countTokens(JSON.stringify(answer.structured)));
       const missing = missingFacts(one, answer.text);
       if (missing.length > 0 || tokens > MAX_TOKENS) {
@@ -73,7 +73,7 @@ export async function run({ text, print, say }: BenchOptions): Promise<void> {
   if (failed > 0) throw new Error(`${failed} of ${cases.length} answers lack what is needed`);
 }
 
-/** dbt itself, or its recorded words where the package index has none. */
+/** Returns dbt, or a program that prints its recorded output if the package index lacks dbt. */
 async function dbtProgram(
   directory: string,
   say: BenchOptions['say'],

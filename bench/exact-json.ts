@@ -1,5 +1,5 @@
-// What it costs that numbers keep their digits: JSON as it is read everywhere, beside JSON.parse, for a request and for a
-// large compiled spec; with numbers that need it, with none, and with some that only look like it inside of texts.
+// Measures the cost of keeping the digits of numbers: parseExact compared with JSON.parse, for a request and for a
+// large compiled spec. The inputs have numbers that need it, no such numbers, and texts that only look like them.
 
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { median, rounded } from './figure.ts';
@@ -42,7 +42,7 @@ export async function run({ number, print }: BenchOptions): Promise<void> {
       ['JSON.parse', JSON.parse],
       ['parseExact', parseExact],
     ] as const) {
-      microseconds(read, input); // warm
+      microseconds(read, input); // warm-up
       const value = rounded(median(Array.from({ length: runs }, () => microseconds(read, input))));
       print({ bench: 'exact-json', figure, value, unit: 'µs', text: name, bytes: input.text.length, runs });
     }

@@ -1,12 +1,12 @@
-/** One measured number, with everything needed to know what it is a measure of. */
+/** One measured number, with everything that is needed to understand it. */
 export type Figure = { bench: string; figure: string; value: number; unit: string } & Record<string, string | number>;
 
 export type BenchOptions = {
-  /** The value of a numeric option, or the default. */
+  /** Returns the value of a numeric option, or the default. */
   number(option: 'seconds' | 'runs' | 'minutes' | 'seed' | 'times' | 'models', otherwise: number): number;
   text(option: 'only' | 'profile' | 'roles'): string | undefined;
   print(figure: Figure): void;
-  /** Progress, for people. */
+  /** Reports progress to people. */
   say(message: string): void;
 };
 

@@ -1,14 +1,15 @@
 /**
- * How near to the machine: what a chain, a fan-out and a trigger would take were there nothing but what they cannot do
- * without, measured beside the product in the same run, because machines differ by a third from minute to minute.
+ * Compares the product with the machine's floor: the time that a chain, a fan-out and a trigger would take with only
+ * their unavoidable parts. Both are measured in the same run, because the speed of a machine changes from minute to
+ * minute.
  *
  *   commit    read, then write and commit to disk: two round trips to Postgres
  *   message   from the agent to the control plane that has started it, and back
- *   fork      of a warm interpreter, to the child's first word
- *   attempt   a fork whose child connects, takes a job and says its result: what each process of a task must do, and no more
+ *   fork      of a warm interpreter, up to the child's first word
+ *   attempt   a fork whose child connects, takes a job and reports its result: the minimum of a task's processes
  *
- * Between two tasks every process has been asleep; so each piece is measured after a pause, too. And what the processors have
- * done for each task, by whom: the control plane, Postgres, the agent with its Python processes.
+ * Between two tasks every process sleeps, so each part is measured after a pause. The benchmark also prints the
+ * processor time per task of the control plane, of Postgres, and of the agent with its Python processes.
  */
 import { join } from 'node:path';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -24,12 +25,12 @@ import { cpuSecondsOfTree, cpuSecondsWithChildren, usageOf } from './process-usa
 import { WARM_UPS, addBenchDags, chainRun, fanOutRun, percentile, triggerToBody } from './runs/tasks.ts';
 
 const CHAIN = 40;
-/** In each round. */
+/** Chains per round. */
 const CHAINS = 3;
 const FAN_OUT = 1_000;
-/** As many as the subprocess executor has under way by default. */
+/** The default number of parallel tasks of the subprocess executor. */
 const FORKS_AT_ONCE = 32;
-/** As long as a task takes that does nothing. */
+/** The duration of a task that does nothing. */
 const PAUSE_MS = 5;
 const TIMES = 60;
 
@@ -73,7 +74,7 @@ export async function run(options: BenchOptions): Promise<void> {
     for (const kind of ['fork', 'attempt'] as const) await forks.many(kind, FAN_OUT / 4, FORKS_AT_ONCE);
     for (const piece of Object.values(pieces)) for (let time = 0; time < TIMES; time += 1) await piece();
 
-    // In turn: whatever else the machine does meanwhile, it does to both.
+    // Interleaved (A/B), so that other load on the machine affects both.
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       options.say(`round ${repeat + 1} of ${repeats}`);
       for (const name of ['commit', 'message', 'network', 'fork'] as const)
@@ -85,8 +86,8 @@ export async function run(options: BenchOptions): Promise<void> {
       }
       for (let time = 0; time < 10; time += 1) measured.triggers.push(await triggerToBody(server));
     }
-    await fanOutRun(server); // to warm up
-    // Behind the chains: what a fan-out leaves is collected seconds later, and took 3 ms of each task of the chain that came then.
+    await fanOutRun(server); // warm-up
+    // These run after the chains, because cleaning up after a fan-out would slow down a following chain.
     for (let repeat = 0; repeat < repeats; repeat += 1) {
       options.say(`fan-out ${repeat + 1} of ${repeats}`);
       bare.push(FAN_OUT / (await secondsOf(() => forks.many('fork', FAN_OUT, FORKS_AT_ONCE))));
@@ -107,10 +108,10 @@ export async function run(options: BenchOptions): Promise<void> {
       print(`${figure}: floor`, floor, 'ms');
       print(`${figure}: against the floor`, value / floor, 'ratio');
     };
-    // The next task has started when the transaction that ends the one before it commits: half a message and a commit later.
+    // The next task starts when the transaction that ends the previous one commits: half a message plus a commit.
     compare('end of a task to start of the next, p50', p50(measured.gaps), message / 2 + commit);
     compare(`chain of ${CHAIN}: whole run`, p50(measured.seconds) * 1_000, CHAIN * (commit + message + fork));
-    // The call, its commit, the order to the worker, the process.
+    // The call, its commit, the order to the worker, and the process.
     compare('API trigger to body, p50', p50(measured.triggers), message / 2 + commit + message / 2 + fork);
     print('fan-out of 1,000 no-op tasks', p50(measured.fanOuts), 'tasks/s');
     print('fan-out against a bare fork server', p50(measured.fanOuts) / p50(bare), 'ratio');
@@ -136,7 +137,7 @@ async function secondsOf(work: Piece): Promise<number> {
   return (performance.now() - from) / 1_000;
 }
 
-/** Each after a pause. */
+/** Measures each call after a pause. */
 async function timed(piece: Piece): Promise<number[]> {
   const times: number[] = [];
   for (let time = 0; time < TIMES; time += 1) {

@@ -1,4 +1,4 @@
-// The load of bench/api.ts, in a process of its own: `node bench/http-load.ts '<options as JSON>'` prints one line of JSON.
+// The load of bench/api.ts in its own process: `node bench/http-load.ts '<options as JSON>'` prints one line of JSON.
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import autocannon from 'autocannon';
 export type LoadOptions = { url: string; connections: number; seconds: number; headers: Record<string, string> };
 export type LoadResult = { requests: number; perSecond: number; p50: number; p99: number; failed: number };
 
-/** Runs the load from another process and waits for its figures. */
+/** Runs the load in another process and returns its figures. */
 export async function loadFromOutside(options: LoadOptions): Promise<LoadResult> {
   const { stdout } = await promisify(execFile)(process.execPath, [
     fileURLToPath(import.meta.url),

@@ -1,5 +1,5 @@
-// What a control plane costs that has nothing to do: its processor time, and the transactions it asks Postgres for. With pods,
-// and with warm pools; an API server that has no pods stands in for a cluster, which would be most of the load on the machine.
+// Measures the cost of an idle control plane: its processor time and its transactions in Postgres, with pods and with
+// warm pools. An API server without pods replaces a cluster, which would be most of the load on the machine.
 //
 //   npm run bench -- idle [--seconds 30 --runs 3]
 
@@ -21,14 +21,14 @@ const WARM = {
   'auth.agent_token_transport': 'exchange',
   'auth.secret_liveness_mode': 'enforce',
 };
-/** What it does once, when it has started. */
+/** Time for work that happens once after the start. */
 const SETTLES_MS = 8_000;
 
 export async function run(options: BenchOptions): Promise<void> {
   const [seconds, runs] = [options.number('seconds', 30), options.number('runs', 3)];
   const folder = mkdtempSync(join(tmpdir(), 'svc-idle-'));
   const cluster = await startEmptyCluster(folder);
-  process.env['KUBECONFIG'] = cluster.kubeconfig; // for the servers
+  process.env['KUBECONFIG'] = cluster.kubeconfig; // read by the servers
   try {
     for (const [name, settings] of Object.entries({ pods: PODS, 'warm pools': { ...PODS, ...WARM } })) {
       const server = await startLiveServer(settings);
@@ -53,13 +53,13 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-/** By the scheduler's own clock, of every thread: ticks of the system clock are too coarse for a process that idles. */
+/** Uses the scheduler's clock of every thread, because ticks of the system clock are too coarse for an idle process. */
 const cpuMs = (pid: number): number =>
   readdirSync(`/proc/${pid}/task`)
     .map((thread) => Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1e6)
     .reduce((sum, ms) => sum + ms, 0);
 
-/** Our own question among them. */
+/** Counts transactions, including this query. */
 async function transactions(url: string): Promise<number> {
   const text = `select (xact_commit + xact_rollback)::float8 as count from pg_stat_database where datname = current_database()`;
   return (await queryDatabase<{ count: number }>(url, text))[0]?.count ?? 0;
@@ -69,7 +69,7 @@ async function startEmptyCluster(folder: string): Promise<{ kubeconfig: string; 
   const authority = makeAuthority(folder);
   const { cert, key } = makeCertificate(folder, authority, { name: 'api' });
   const server = createServer({ cert: readFileSync(cert), key: readFileSync(key) }, ({ url = '' }, response) => {
-    if (url.includes('watch=true')) response.writeHead(200).write('\n'); // and nothing ever happens
+    if (url.includes('watch=true')) response.writeHead(200).write('\n'); // a watch without events
     else response.end(JSON.stringify({ items: [], metadata: { resourceVersion: '1' } }));
   });
   await new Promise<void>((resolve) => {
@@ -77,7 +77,7 @@ async function startEmptyCluster(folder: string): Promise<{ kubeconfig: string; 
   });
   const name = 'empty';
   const address = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const kubeconfig = join(folder, 'kubeconfig'); // JSON is YAML
+  const kubeconfig = join(folder, 'kubeconfig'); // JSON is valid YAML
   writeFileSync(
     kubeconfig,
     JSON.stringify({

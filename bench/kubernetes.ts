@@ -1,9 +1,10 @@
-// What svc adds to a cluster's own cost: the same pods created raw by the client and by svc, in turn, in the same run; memory of
-// the control plane with a thousand pods in flight, and what an idle one costs. Needs a cluster:
+// Measures what svc adds to the cost of a cluster. The same pods are created by the plain client and by svc,
+// interleaved (A/B) in one run. It also prints the memory of the control plane with a thousand pods in flight, and the
+// cost of an idle one. It needs a cluster:
 //
 //   npm run cluster -- npm run bench -- kubernetes [--runs 10 --times 20 --seconds 30]
 //
-// `runs`: single pods for the latency; `times`: pods at once for the throughput.
+// `runs` is the number of single pods for the latency, `times` the number of parallel pods for the throughput.
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { core } from '@svc/testing/kubernetes/cluster.ts';
@@ -17,7 +18,7 @@ import { usageOf } from './process-usage.ts';
 
 const LINE = /first line at (\d+\.\d+)/;
 const PROGRAM = 'import time; print("first line at", time.time())';
-/** As namespaces with the Pod Security level `restricted` demand of every pod, and svc sets (pod-spec.ts). */
+/** Namespaces with the Pod Security level `restricted` require these settings, and svc sets them (pod-spec.ts). */
 const HARDENED = {
   allowPrivilegeEscalation: false,
   capabilities: { drop: ['ALL'] },
@@ -25,7 +26,7 @@ const HARDENED = {
   seccompProfile: { type: 'RuntimeDefault' },
 };
 const IN_FLIGHT = 1_000;
-/** Of twenty pods each, which take some seconds: a single one says little. */
+/** Each round has twenty pods and takes some seconds. A single round is not reliable. */
 const ROUNDS = 5;
 const POLL_MS = 100;
 
@@ -98,7 +99,7 @@ export async function run(options: BenchOptions): Promise<void> {
 
 type Print = (figure: string, value: number, unit: string, more?: object) => void;
 
-/** Milliseconds from the call to what the pod printed as its own time: both clocks are this machine's. */
+/** Returns milliseconds from the call to the time that the pod printed. Both clocks are this machine's. */
 async function rawPod(namespace: string, name: string): Promise<number> {
   const asked = Date.now();
   await createRaw(namespace, name);
@@ -113,13 +114,13 @@ async function rawPod(namespace: string, name: string): Promise<number> {
   }
 }
 
-/** Without reading them: a list of a thousand would be most of what is measured. */
+/** Counts without reading the pods, because reading a thousand would dominate the measurement. */
 async function countPods(namespace: string): Promise<number> {
   const { items, metadata } = await core.listNamespacedPod({ namespace, limit: 1 });
   return items.length + (metadata?.remainingItemCount ?? 0);
 }
 
-/** `label` finds them again; one that is to go nowhere waits for a node that does not exist. */
+/** `label` finds the pods again. A pod that must not start gets the selector of a node that does not exist. */
 const createRaw = (namespace: string, name: string, { label = 'raw', nodeSelector = {} } = {}) =>
   core.createNamespacedPod({
     namespace,
@@ -145,7 +146,7 @@ async function svcPod(server: ClusterControlPlane): Promise<number> {
   return Number(at) * 1_000 - asked;
 }
 
-/** As svc does it: a pod that has ended is deleted while others run, which is work for the same cluster. */
+/** Deletes each ended pod while others run, as svc does, so that the cluster has the same work. */
 async function rawMany(namespace: string, { count, round }: { count: number; round: number }): Promise<number> {
   const from = Date.now();
   const names = Array.from({ length: count }, (_, index) => `many-${round}-${index}`);
@@ -166,7 +167,7 @@ async function rawMany(namespace: string, { count, round }: { count: number; rou
   return count / seconds;
 }
 
-/** From the moment the list of items is known. */
+/** Measures from the moment at which the list of items is known. */
 async function svcMany(server: ClusterControlPlane, count: number): Promise<number> {
   const runId = await server.trigger('many', { conf: { count } });
   await server.ended('many', runId, POLL_MS);

@@ -1,5 +1,6 @@
-// A database of tens of millions of task instances beside an empty one and one of 2,000 runs, in turn: chains, triggers, lists;
-// and the removal of what is old, with the chain beside it. On a busy machine: `nice -n -15 npm run bench -- large`.
+// Compares a database with tens of millions of task instances with an empty one and one of 2,000 runs, interleaved
+// (A/B): chains, triggers, lists. It also measures the removal of old runs, with chains at the same time. On a busy
+// machine: `nice -n -15 npm run bench -- large`.
 
 import pg from 'pg';
 import { openDatabase } from '@svc/server/db/database.ts';
@@ -15,7 +16,7 @@ import { FEW_RUNS, HISTORY_DAG, LISTS, callsInTurn, load } from './runs/history.
 import { benchTriggers, percentile } from './runs/tasks.ts';
 
 const MILLION = 1_000_000;
-/** Of DAGs in the file; the others are copies of one of them. */
+/** Number of DAGs in the file. The others are copies of one of them. */
 const REGISTERED = 20;
 const PRUNE_SECONDS = 60;
 const LEASE = '00000000-0000-4000-8000-000000000001';
@@ -83,7 +84,7 @@ export async function run(options: BenchOptions): Promise<void> {
   }
 }
 
-/** Half of what is stored is old enough, so there is always more to remove. */
+/** Half of the stored runs are old enough, so there is always more to remove. */
 function pruneFor(
   url: string,
   rests: number,

@@ -1,5 +1,5 @@
-// What a large library costs the tasks that use it: imported at the top of the DAG file, in the body of each task, not at all; and
-// what operators of provider packages cost, which load their drivers when they run.
+// Measures what a large library costs the tasks that use it: imported at the top of the DAG file, in the body of each
+// task, or not at all. It also measures operators of provider packages, which load their drivers when they run.
 
 import { providersEnvironment } from '@svc/testing/providers/environment.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';

@@ -1,7 +1,7 @@
 /**
- * `svc lite` as a newcomer meets it: from nothing to a usable UI, later starts, a changed DAG file, and what it takes while
- * nobody uses it. Usable means: the password is printed, `/` answers with the web UI's page, and a DAG is listed to whoever
- * logs in with that password. Caches of packages (npm, pip) are warm, everything of svc's own is new.
+ * Measures `svc lite` as a new user sees it: from nothing to a usable UI, later starts, a changed DAG file, and its
+ * idle cost. Usable means: the password is printed, `/` answers with the page of the web UI, and a login with that
+ * password lists a DAG. Package caches (npm, pip) are warm, and everything of svc is new.
  */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -17,7 +17,7 @@ import { cpuSecondsWithChildren, usageOf } from './process-usage.ts';
 
 const EXAMPLES = join(import.meta.dirname, '..', 'examples');
 const POLL_MS = 20;
-/** Code is still optimised and garbage collected for a while after a start (cli/lite/collect-when-idle.ts). */
+/** For a while after a start, V8 still optimises code and collects garbage (cli/lite/collect-when-idle.ts). */
 const SETTLE_MS = 35_000;
 
 type Place = { directory: string; workspace: string; env: Record<string, string> };
@@ -27,7 +27,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
   const runs = number('runs', 3);
   const seconds = number('seconds', 30);
   const directory = await mkdtemp(join(tmpdir(), 'svc-bench-lite-'));
-  await chmod(directory, 0o755); // root's Postgres is another user, and must get in
+  await chmod(directory, 0o755); // Postgres of root runs as another user, which must be able to enter
   const workspace = join(directory, 'workspace');
   await cp(EXAMPLES, workspace, { recursive: true });
   await writeFile(join(workspace, 'changing.py'), dagFile(0));
@@ -78,7 +78,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
   }
 }
 
-/** A cache of our own, empty; but pip's, where packages are kept, is the user's. */
+/** Returns an environment with an empty cache of its own, but with the user's pip cache, which contains packages. */
 async function environment(directory: string): Promise<Record<string, string>> {
   const inherited = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || name.startsWith('SVC_') ? [] : [[name, value] as const],
@@ -148,7 +148,7 @@ async function until(isSo: () => Promise<boolean>): Promise<void> {
   while (!(await isSo())) await sleep(POLL_MS);
 }
 
-/** By the scheduler's own clock, of every thread: ticks of the system clock are too coarse for a process that idles. */
+/** Uses the scheduler's clock of every thread, because ticks of the system clock are too coarse for an idle process. */
 async function cpuMs(pid: number): Promise<number> {
   const threads = await readdir(`/proc/${pid}/task`);
   const stats = await Promise.all(threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')));

@@ -1,5 +1,5 @@
-// Lines of task logs: how many are acknowledged per second on the disk and on the way to an object store, side by side, and how
-// soon a follower sees one, in the process that took it and in another.
+// Measures task logs on disk and on the way to an object store, side by side: acknowledged lines per second, and the
+// delay until a follower sees a line, in the same process and in another one.
 
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -19,7 +19,7 @@ import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 
 const LOGS_AT_ONCE = 16;
-/** What an agent sends of a task that writes now and then, and of one that writes all the time. */
+/** What an agent sends for a task that writes rarely, and for one that writes constantly. */
 const BATCHES = { 'batches of 1 line': 1, 'batches of 400 lines': 400 };
 const LINE = `${JSON.stringify({ timestamp: '2026-11-15T06:31:12.123456Z', level: 'info', logger: 'task', event: 'x'.repeat(60) })}\n`;
 const TAILED = 100;
@@ -119,7 +119,7 @@ async function appended(input: {
   return { rate: (delays.length * input.lines * 1_000) / (performance.now() - begin), delayMs: median(delays) };
 }
 
-/** From the call that brings the line to its bytes in the hands of the follower. */
+/** Measures from the call with the line until the follower has its bytes. */
 async function tailed(from: LogStore, to: LogStore, tenantId: string): Promise<number> {
   const logKey = newLog(tenantId);
   const watch = to.watch(logKey);
@@ -130,7 +130,7 @@ async function tailed(from: LogStore, to: LogStore, tenantId: string): Promise<n
     const appending = from.append(logKey, length, Buffer.from(LINE));
     while ((await to.size(logKey)) <= length) await watch.next({ withinMs: 500 });
     for await (const _block of to.read(logKey, { from: length })) break;
-    if (line > 0) delays.push(performance.now() - sent); // the first waits for the connection that listens
+    if (line > 0) delays.push(performance.now() - sent); // the first one waits for the listening connection
     ({ length } = await appending);
   }
   watch.close();

@@ -1,5 +1,5 @@
-// Runs one benchmark: `npm run bench -- <name> [options]`; without a name, lists them. Each figure is one line of JSON on
-// standard output; what a person wants to know while waiting goes to standard error.
+// Runs one benchmark: `npm run bench -- <name> [options]`. Without a name, it lists them. Each figure is one line of
+// JSON on standard output, and progress for people goes to standard error.
 
 import { parseArgs } from 'node:util';
 import type { BenchOptions, Figure } from './figure.ts';

@@ -1,5 +1,5 @@
-// The tool server for agents: latency of each tool, as an agent waits for it. A real svc-mcp process, a real control plane
-// process with its own Postgres, the official client; a run of ten tasks and one of ten thousand.
+// Measures the latency of each tool of the tool server, as an agent sees it: a real svc-mcp process, a real control
+// plane process with its own Postgres, and the official client. One run has ten tasks, the other ten thousand.
 
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -26,7 +26,7 @@ import type { BenchOptions } from './figure.ts';
 import { cpuSecondsWithChildren, usageOf } from './process-usage.ts';
 
 const RUN_ID = 'manual__2026-01-02T03:04:05+00:00';
-/** Chains of tasks side by side; the second task of some chains failed, what is behind it could not run. */
+/** Parallel chains of tasks. In some chains the second task failed, so the tasks after it could not run. */
 const RUNS = [
   { dagId: 'small', chains: 2, length: 5, failedChains: 1, calls: 200 },
   { dagId: 'large', chains: 100, length: 100, failedChains: 50, calls: 30 },
@@ -65,7 +65,7 @@ export async function run(options: BenchOptions): Promise<void> {
 
 type Pids = { svcMcp: number; server: number; postgres: number };
 
-/** Processor time so far: on a busy machine the steadier figure. */
+/** Processor time so far, which is the steadier figure on a busy machine. */
 const cpuOf = ({ svcMcp, server, postgres }: Pids) => ({
   'svc-mcp': usageOf(svcMcp)?.cpuSeconds ?? Number.NaN,
   server: usageOf(server)?.cpuSeconds ?? Number.NaN,
@@ -121,7 +121,7 @@ async function startToolServer(server: string): Promise<{ child: ChildProcess; u
   for await (const line of createInterface({ input: child.stderr })) {
     const { msg, url = '' } = JSON.parse(line) as { msg: string; url?: string };
     if (msg !== 'listening') continue;
-    child.stderr.resume(); // its log lines must not fill the pipe
+    child.stderr.resume(); // unread log lines would fill the pipe
     return { child, url: url.replace(/\/mcp$/, '') };
   }
   throw new Error('svc-mcp did not start');
@@ -203,7 +203,7 @@ async function storeRun(db: TenantDb, { dagId, chains, length, failedChains }: R
   }
 }
 
-/** Some two megabytes each, with what is searched for near the end. */
+/** Stores logs of about two megabytes each, with the searched text near the end. */
 async function storeLogs(input: { tenantId: string; logsDir: string; run: Run }): Promise<void> {
   const { tenantId, logsDir, run: one } = input;
   const logs = createDiskLogStore({ dir: logsDir });

@@ -1,4 +1,4 @@
-/** `svc migrate` of a long history, into a Postgres of its own: how long it takes, and how much memory. */
+/** Measures the time and memory of `svc migrate` for a long history into its own Postgres. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -65,13 +65,13 @@ async function svc(
   return { seconds: (performance.now() - from) / 1_000, peakMegabytes };
 }
 
-/** As Linux has counted it so far. */
+/** Returns the peak that Linux has recorded so far. */
 function peakOf(pid: number): number {
   try {
     const [, kilobytes] = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return Number(kilobytes ?? 0) / 1_024;
   } catch {
-    return 0; // it has ended
+    return 0; // the process has ended
   }
 }
 

@@ -1,4 +1,4 @@
-/** How long one request, as large as it may be, holds up everybody else: the longest turn of the event loop, by operation. */
+/** Measures how long one request of maximum size blocks the event loop: the longest turn by operation. */
 import { calibrate, watchHeldTurns } from '@svc/testing/event-loop/held-turns.ts';
 import { largestRequests } from '@svc/testing/event-loop/largest-requests.ts';
 import { startOutsideClient } from '@svc/testing/event-loop/outside-client.ts';
@@ -7,7 +7,7 @@ import { startTestServer } from '@svc/testing/server/test-server.ts';
 import { rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';
 
-/** Printed one by one; what is shorter is in the last figure. */
+/** Number of operations that are printed separately. The last figure covers the rest. */
 const SHOWN = 20;
 
 export async function benchTurns(options: BenchOptions, runs: number): Promise<void> {
@@ -25,7 +25,7 @@ export async function benchTurns(options: BenchOptions, runs: number): Promise<v
         const request = variants[time % variants.length] ?? variants[0];
         return client.ask({ ...request, url: `${server.url}${request.url}`, headers });
       };
-      await ask(0); // schemas and code are compiled
+      await ask(0); // compiles schemas and code
       const samples: number[] = [];
       for (let run = 0; run < runs; run += 1) {
         turns.longest();

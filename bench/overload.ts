@@ -1,5 +1,5 @@
-// What users and agents notice of an overload: the gap between two tasks while thousands of requests are under way, what those
-// who ask are told, and the memory it takes. `--only` names a part: gap or turns.
+// Measures an overload as users and agents see it: the gap between two tasks while thousands of requests are in flight,
+// the answers that clients get, and the memory. `--only` selects a part: gap or turns.
 
 import type { BenchOptions } from './figure.ts';
 import { rounded } from './figure.ts';

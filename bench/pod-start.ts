@@ -1,6 +1,7 @@
 /**
- * From the start of a task's container to the author's first line, by the clocks of its processes: the agent is process 1,
- * the parent of the task is the Python server that the agent started. To be run in the test cluster:
+ * Measures the time from the start of a task's container to the author's first line, by the clocks of its processes.
+ * The agent is process 1, and the parent of the task is the Python server that the agent started. Run it in the test
+ * cluster:
  *
  *   npm run cluster -- npm run bench -- pod-start
  */
@@ -68,7 +69,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
       const path = `/dags/pod_start/dagRuns/${encodeURIComponent(runId)}/taskInstances/first_line/xcomEntries/return_value`;
       const { value } = await server.api<{ value: Record<string, number> }>('GET', path);
       say(JSON.stringify(value));
-      // The first one pulls the image, and reads it from the disk.
+      // The first pod pulls the image and reads it from the disk.
       if (index > 0)
         for (const [name, seconds] of Object.entries(value)) seen.set(name, [...(seen.get(name) ?? []), seconds]);
     }

@@ -1,7 +1,7 @@
 /**
- * Prefect and this control plane, one after the other on the same machine. There, as its documentation says: a server on
- * Postgres, a worker of a process pool, a flow run in a process of its own, and in it each task in that process; here every task
- * is a process of its own. Both measured by the times that their own API gives.
+ * Compares Prefect and this control plane on the same machine, one after the other. Prefect runs as its documentation
+ * recommends: a server on Postgres, a worker of a process pool, a flow run in its own process, and all tasks of the
+ * flow in that process. In svc every task is its own process. Both are measured by the times of their own API.
  */
 import { startPrefect } from '@svc/testing/prefect/prefect-processes.ts';
 import type { BenchOptions } from './figure.ts';

@@ -1,4 +1,4 @@
-/** What a process has used so far. From /proc, so on Linux only; elsewhere the figures are left out. */
+/** Reads what a process has used so far from /proc. Other systems than Linux omit these figures. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, readdirSync } from 'node:fs';
 
@@ -13,7 +13,7 @@ export function usageOf(pid: number): Usage | undefined {
   return { cpuSeconds: stat.ownSeconds, rssMebibytes: Number(rss) / 1_024 };
 }
 
-/** The processor time of a process with all its children, those that have ended included. */
+/** Returns the processor time of a process with all its children, including ended ones. */
 export function cpuSecondsWithChildren(pid: number): number | undefined {
   const stat = readStat(pid);
   if (!stat) return undefined;
@@ -22,7 +22,9 @@ export function cpuSecondsWithChildren(pid: number): number | undefined {
   return children.reduce((sum, child) => sum + (child?.ownSeconds ?? 0), stat.ownSeconds + stat.endedChildrenSeconds);
 }
 
-/** Of a process, everything below it, and everything below it that has ended and was waited for. */
+/**
+ * Returns the processor time of all processes below a process, including ended ones that their parent has waited for.
+ */
 export function cpuSecondsOfTree(pid: number): number {
   const stats = readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
@@ -42,13 +44,13 @@ export function cpuSecondsOfTree(pid: number): number {
 
 function readStat(pid: number): { parent: number; ownSeconds: number; endedChildrenSeconds: number } | undefined {
   try {
-    // The second field is the name in parentheses, which may hold blanks: everything is counted from its end.
+    // The second field is the name in parentheses, which may contain spaces, so fields are counted from its end.
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ').map(Number) ?? [];
     ticksPerSecond ??= Number(execFileSync('getconf', ['CLK_TCK'], { encoding: 'utf8' }));
     const seconds = (first: number, second: number): number =>
       ((fields[first] ?? 0) + (fields[second] ?? 0)) / (ticksPerSecond ?? 100);
     return { parent: fields[1] ?? 0, ownSeconds: seconds(11, 12), endedChildrenSeconds: seconds(13, 14) };
   } catch {
-    return undefined; // not Linux, or gone meanwhile
+    return undefined; // not Linux, or the process has ended
   }
 }

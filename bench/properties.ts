@@ -1,5 +1,5 @@
-// Property tests from other seeds than the one of `npm test`, round after round: ends with 1 and the seed at the first
-// round that finds something.
+// Runs property tests round after round with other seeds than `npm test`. It stops at the first failure, prints its
+// seed and exits with 1.
 
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';

@@ -1,4 +1,5 @@
-// Runs, from the trigger to the end: the scheduler alone, the whole road with real tasks, and both with years of history.
+// Measures runs from the trigger to the end: the scheduler alone, complete runs with real tasks, and both with years of
+// history.
 
 import type { BenchOptions } from './figure.ts';
 import { benchHistory } from './runs/history.ts';

@@ -1,5 +1,5 @@
-// The API against its own document from other seeds than the one of the tests, and longer: ends with 1 and the seed at the
-// first round that finds something.
+// Tests the API against its own document with other seeds than the test, and longer. It stops at the first failure,
+// prints its seed and exits with 1.
 
 import { spawn } from 'node:child_process';
 import { randomInt } from 'node:crypto';
@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { ROOT } from '@svc/testing/paths.ts';
 import type { BenchOptions } from './figure.ts';
 
-/** Some ten times as many as in `npm run test:services`. */
+/** About ten times as many as in `npm run test:services`. */
 const EXAMPLES = 20;
 const SEQUENCES = 300;
 const TEST = 'packages/server/api/schemathesis.services.test.ts';

@@ -1,5 +1,6 @@
-// A load that lasts: schedules, backfills, mapped tasks, failures and retries, the web UI's requests and followers of logs, all at
-// once. What a process could keep for ever is looked at again and again, and told of the beginning and of the end: flat is wanted.
+// A long load: schedules, backfills, mapped tasks, failures and retries, requests of the web UI and followers of logs,
+// all at once. Resources that a process could leak are sampled. The benchmark prints them for the start and for the
+// end, and the goal is no growth.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -13,9 +14,9 @@ import { chainRun, percentile } from './runs/tasks.ts';
 import { BACKFILLED, DAGS } from './soak/dags.ts';
 
 const SAMPLE_EVERY_MS = 10_000;
-/** The first minutes are how code is compiled and caches fill; what is compared comes after them. */
+/** In the first minutes, code is compiled and caches fill. The comparison starts after them. */
 const WARM_UP_SHARE = 0.2;
-/** Of what is left, the first and the last part are compared. */
+/** After the warm-up, the first and the last part of this size are compared. */
 const PART = 0.25;
 const POLLED = [
   '/ui/dags?dag_runs_limit=14&limit=50&offset=0',
@@ -39,7 +40,7 @@ export async function run(options: BenchOptions): Promise<void> {
     for (const [dagId, text] of Object.entries(DAGS)) await server.addDag(dagId, text);
     const begun = Date.now();
     const until = begun + minutes * 60_000;
-    /** Again and again; a failure of one is counted, and told in the end. */
+    /** Repeats the work. Failures are counted and reported at the end. */
     const keep = async (what: string, work: () => Promise<void>, pauseMs: number): Promise<void> => {
       while (Date.now() < until) {
         await work().catch((error: unknown) => {
@@ -131,10 +132,10 @@ async function finished(server: LiveServer, dagId: string): Promise<string> {
   return runId;
 }
 
-/** So long ago that hours of backfills do not reach today. */
+/** Returns a date long ago, so that hours of backfills do not reach today. */
 const day = (n: number): string => new Date(Date.UTC(1900, 0, 1) + n * 86_400_000).toISOString();
 
-/** Ten dates of long ago, others each time. */
+/** Runs a backfill of ten other dates each time. */
 async function backfill(server: LiveServer, number: number): Promise<void> {
   const { id } = await server.api<{ id: number }>('POST', '/backfills', {
     dag_id: BACKFILLED,
@@ -155,7 +156,7 @@ async function poll(server: LiveServer, path: string): Promise<void> {
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
 }
 
-/** As the UI follows a running task: the log as lines of JSON, to its end. How many there were. */
+/** Follows the log of a running task as the UI does, as lines of JSON up to its end. Returns the number of lines. */
 async function followLog(server: LiveServer): Promise<number> {
   const runId = await server.trigger('soak_talking');
   const path = `/api/v2/dags/soak_talking/dagRuns/${encodeURIComponent(runId)}/taskInstances/talk/logs/1`;
@@ -194,11 +195,11 @@ function handlesOf(pid: number): number {
   try {
     return readdirSync(`/proc/${pid}/fd`).length;
   } catch {
-    return 0; // it has ended
+    return 0; // the process has ended
   }
 }
 
-/** Agents and warm interpreters; task processes come and go, and are not what grows. */
+/** Returns agents and warm interpreters. Task processes are short-lived and do not grow. */
 function descendants(pid: number): number[] {
   const own = childrenOf(pid);
   return [...own, ...own.flatMap(childrenOf)];

@@ -1,4 +1,4 @@
-// How long one step of a cron schedule takes, amortised, in zones with and without clock changes.
+// Measures the amortised time of one step of a cron schedule, in zones with and without clock changes.
 
 import { instant, instantFromIso } from '@svc/spec/timetables/instant.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
@@ -21,7 +21,10 @@ const CASES: readonly (readonly [string, string])[] = [
 const START = instantFromIso('2020-01-01T00:00:00Z') ?? instant(0);
 const LATEST = instantFromIso('2030-01-01T00:00:00Z');
 
-/** Microseconds a step. Begins anew after ten years of schedule: figures are about the years schedulers live in. */
+/**
+ * Returns microseconds per step. It starts again after ten years of the schedule, so that figures cover realistic
+ * years.
+ */
 function walk(timetable: TimetableSpec, steps: number): number {
   let lastInterval: DataInterval | null = null;
   const begin = process.hrtime.bigint();

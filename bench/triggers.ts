@@ -1,7 +1,7 @@
 /**
- * 1,000 tasks that wait for triggers in one triggerer: what it takes while they wait, and how long after its event a task goes
- * on. The events come one by one, so that the figure is the way from the event to the task, not the queue before a worker; those
- * behind the first ones come all at once at the end: a burst, which queues for workers.
+ * Measures 1,000 tasks that wait for triggers in one triggerer: their cost while they wait, and the time from an event
+ * to the continuation of its task. The first events come one by one, so that no queue for workers is measured. The
+ * other events come at once at the end, as a burst that queues for workers.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { chmod, mkdir } from 'node:fs/promises';
@@ -14,9 +14,9 @@ import type { BenchOptions } from './figure.ts';
 import { usageOf } from './process-usage.ts';
 
 const BETWEEN_EVENTS_MS = 200;
-/** The others wait until these have gone on: the machine must not be busy with them. */
+/** The other tasks wait until these have continued, because the machine must not be busy with them. */
 const MEASURED = 150;
-/** From this one on, all at once. */
+/** From this event on, all events come at once. */
 const LAST_IN_TURN = MEASURED + 10;
 const PAGE = 100;
 
@@ -90,7 +90,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     });
 
     say(`one event every ${BETWEEN_EVENTS_MS} ms`);
-    await sleep(3_000); // what was read to get here is forgotten
+    await sleep(3_000); // lets memory of the start be released
     const pid = Number(readFileSync(`${go}.pid`, 'utf8'));
     const memory = rounded(usageOf(pid)?.rssMebibytes ?? Number.NaN);
     print({ bench: 'triggers', figure: 'memory', value: memory, unit: 'MiB', times });

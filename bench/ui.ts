@@ -1,5 +1,6 @@
-// The pages of the web UI with 5,000 DAGs, 200,000 runs and 2,000,000 task instances: each request as the UI makes it, alone and
-// with a few people at once, against a real server on its own Postgres. On a busy machine: `chrt --rr 5 npm run bench -- ui`.
+// Measures the pages of the web UI with 5,000 DAGs, 200,000 runs and 2,000,000 task instances. Each request of the UI
+// is measured alone and with several people at once, against a real server on its own Postgres. On a busy machine:
+// `chrt --rr 5 npm run bench -- ui`.
 
 import { mkdtemp, rm } from 'node:fs/promises';
 import { cpus, tmpdir } from 'node:os';
@@ -25,7 +26,7 @@ export async function run(options: BenchOptions): Promise<void> {
   let server: ServerProcess | undefined;
   try {
     const url = await cluster.createDatabase();
-    // Rows of runs at work that nobody works at: a scheduler would clean them up.
+    // The rows contain running tasks without workers. A scheduler would clean them up.
     const settings = { 'database.url': url, 'logs.dir': join(directory, 'logs'), 'scheduler.enabled': 'false' };
     server = await startServerProcess({ settings, logFile: join(directory, 'server.log') });
     await server.untilReady();
@@ -55,7 +56,7 @@ export async function measurePages(options: BenchOptions, measured: Measured): P
   if (slow.length > 0) options.say(`above the target of ${TARGET_MS} ms (p95, alone):\n  ${slow.join('\n  ')}`);
 }
 
-/** Answers with its p95 alone. */
+/** Returns the p95 of the request alone. */
 async function measureRequest(
   options: BenchOptions,
   { request, headers, server, postgres }: Measured & { request: UiRequest; headers: Record<string, string> },
@@ -84,7 +85,7 @@ async function measureRequest(
         return times;
       }),
     );
-  await byPeople(WARM_UP); // connections to the database that nobody alone has needed plan their statements first
+  await byPeople(WARM_UP); // warm-up: further database connections plan their statements first
   const together = await byPeople(CALLS / PEOPLE);
   const perCall = (which: 'server' | 'postgres'): number =>
     rounded(((after[which] - before[which]) * 1_000) / CALLS, 1);

@@ -1,4 +1,5 @@
-// What every attempt is given: the variables of its tenant, and its templates. What does a chain cost with many of them?
+// Measures what every attempt receives, the variables of its tenant and its templates: the cost of a chain with many of
+// them.
 
 import pg from 'pg';
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
@@ -10,7 +11,7 @@ import { templateTimes } from './runs/templates.ts';
 
 const STORED = 10_000;
 
-/** Ratios of one run: the machine changes by a third between two. */
+/** Prints ratios within one run, because the speed of the machine changes between two runs. */
 export async function run(options: BenchOptions): Promise<void> {
   const only = options.text('only');
   if (only === undefined || only === 'variables') await benchStored(options);

@@ -1,9 +1,9 @@
-// Warm workers beside cold pods and beside lite, in the same run. Needs a cluster:
+// Compares warm workers with cold pods and with lite in one run. It needs a cluster:
 //
 //   npm run cluster -- npm run bench -- warm [--runs 20 --times 200 --only start|chain|burst|tenants]
 //
-// `runs`: starts of single tasks; `times`: no-op tasks at once. Cold pods are those of tasks that a warm worker may not run,
-// on the same control plane.
+// `runs` is the number of starts of single tasks, `times` the number of parallel no-op tasks. Cold pods belong to tasks
+// that a warm worker may not run, on the same control plane.
 
 import { readFileSync, readdirSync } from 'node:fs';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
@@ -76,7 +76,7 @@ export async function run(options: BenchOptions): Promise<void> {
 
 type Times = { queued_when: string; start_date: string; end_date: string };
 
-/** From the claim to the author's first line, by the clock of the one machine. */
+/** Measures from the claim to the author's first line, by the clock of the one machine. */
 async function startOf(server: LiveServer, dagId: string): Promise<number> {
   const runId = await server.trigger(dagId);
   const { state } = await server.ended(dagId, runId, 50);
@@ -132,7 +132,7 @@ async function benchChain(
   print('chain: warm / lite', median(ofWarm) / median(ofLite), 'times');
 }
 
-/** Of the control plane, and of all processes of its workers, wherever they are. */
+/** Returns the processor time of the control plane and of all processes of its workers. */
 function cpuOf(server: LiveServer, isLite: boolean): number {
   const own = usageOf(server.pid)?.cpuSeconds ?? 0;
   let workers = 0;
@@ -143,7 +143,7 @@ function cpuOf(server: LiveServer, isLite: boolean): number {
       if (environment.includes('KUBERNETES_SERVICE_HOST') === isLite) continue;
       workers += cpuSecondsWithEnded(Number(name));
     } catch {
-      // It has ended meanwhile, and counts with its parent.
+      // The process has ended, and counts with its parent.
     }
   }
   return own + workers;
@@ -169,7 +169,7 @@ async function benchBurst(
     const known = figures.get(server);
     const speed = times / ((exactMs(run.end_date) - exactMs(run.start_date)) / 1_000);
     const cpu = ((cpuOf(server, server === lite) - before) * 1_000) / times;
-    // The first is to warm up.
+    // The first value is a warm-up.
     figures.set(
       server,
       known ? { speeds: [...known.speeds, speed], cpu: [...known.cpu, cpu] } : { speeds: [], cpu: [] },
@@ -194,7 +194,7 @@ with DAG("bench_tenant", schedule=None, max_active_tasks=1000):
     work.expand(n=list(range(100)))
 `;
 
-/** One tenant is there first, with all it can ask for; then the other comes. */
+/** One tenant starts first and requests everything it can get. Then the other one starts. */
 async function benchTenants(server: LiveServer, print: Print, say: (text: string) => void): Promise<void> {
   say('two tenants with 100 tasks each and three warm pods each');
   const asSecond = await secondTenant(server);

@@ -1,7 +1,7 @@
-// What it costs lite to notice changes of a workspace of 2,000 files, and whether it notices them.
+// Measures what it costs lite to notice changes in a workspace of 2,000 files, and whether it notices them.
 //
-// idle: processor time while nothing changes, with the looks that stand behind the system's events; target 0.2 % of a core.
-// saves: as programs save (packages/testing/files/seeded-saves.ts), in waves; one that is not noticed within 2 s is missed.
+// idle: processor time without changes, with the looks that complement the system's events; target 0.2 % of a core.
+// saves: as programs save (packages/testing/files/seeded-saves.ts), in waves; one not noticed within 2 s is missed.
 
 import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,9 +1,10 @@
 /**
- * Values of tasks, pushed and pulled as the agent service does it: through Postgres alone, and through Postgres with Redis
- * beside it, in turns on the same machine. Redis is made to keep values of every size here; the server leaves small ones to
- * Postgres (packages/server/xcom/value-cache.ts), and these figures are why.
+ * Measures values of tasks that are pushed and pulled as the agent service does it: through Postgres alone, and through
+ * Postgres with Redis, interleaved (A/B) on the same machine. Here Redis stores values of every size. The server leaves
+ * small ones to Postgres (packages/server/xcom/value-cache.ts), for which these figures are the reason.
  *
- * Two kinds of text: numbers as tasks write them, which Postgres compresses, and random ones, which nobody can.
+ * There are two kinds of text: numbers as tasks write them, which Postgres compresses, and random text, which cannot be
+ * compressed.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
@@ -28,7 +29,7 @@ const SIZES = [
   { name: '1 MB', bytes: 1_000_000 },
 ];
 const TEXTS = { numbers: numbersOf, random: randomOf };
-/** Different values that are pulled in turn. */
+/** Number of different values that are pulled alternately. */
 const VALUES = 16;
 const READERS = 8;
 
@@ -85,7 +86,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
             say(`${size} of ${text}, ${store}, ${round + 1} of ${rounds}`);
             const keyOf = (n: number): string => `${store}-${n % VALUES}`;
             note(`push ${store}`, await eachMs(times, (n) => push(cache, keyOf(n), values[n % VALUES] ?? '')));
-            for (let n = 0; n < VALUES; n += 1) await pull(cache, keyOf(n)); // what is not there yet is put there
+            for (let n = 0; n < VALUES; n += 1) await pull(cache, keyOf(n)); // puts missing values into the cache
             note(`pull ${store}`, await eachMs(times, (n) => pull(cache, keyOf(n))));
             const { perSecond, postgresMs } = await load(cluster.pid ?? 0, times * READERS, (n) =>
               pull(cache, keyOf(n)),
@@ -96,7 +97,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
         }
         for (const [figure, found] of taken) {
           const unit = figure.startsWith('pulls') ? '1/s' : 'ms';
-          // The fastest tenth beside the median: on a busy machine it is what says most.
+          // The fastest tenth is the most informative figure on a busy machine, so it is printed with the median.
           const least = rounded(found.toSorted((a, b) => a - b)[Math.floor(found.length / 10)] ?? Number.NaN, 3);
           const value = rounded(median(found), 3);
           print({ bench: 'xcom', figure, value, unit, fastest_tenth: least, size, text, rounds, times });

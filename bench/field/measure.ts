@@ -1,11 +1,14 @@
-/** The same chain and fan-out here and on another, one after the other on the same machine, by the dates that each one's API gives. */
+/**
+ * Measures the same chain and fan-out here and in another product, one after the other on the same machine, by the
+ * dates of each API.
+ */
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
 import type { InstanceTimes } from '@svc/testing/server/live-server.ts';
 import { CHAIN, exactMs, gapsOf, percentile } from '../runs/tasks.ts';
 
-/** Others need minutes for a thousand on two cores; the rate shows with fewer. */
+/** Other products need minutes for a thousand tasks on two cores. Fewer tasks show the same rate. */
 export const FAN_OUT_TASKS = 100;
 
 export const FAN_OUT = `
@@ -22,14 +25,14 @@ bench_fan_out()
 `;
 
 export type Measured = {
-  /** When the run was asked for, by the clock of this process, in epoch milliseconds. */
+  /** When this process requested the run, by its own clock in epoch milliseconds. */
   askedAt: number;
   run: { start_date: string; end_date: string };
   instances: InstanceTimes[];
 };
 export type Side = Record<string, { value: number; unit: string; better: 'less' | 'more' }>;
 
-/** Measures us, too, and prints both with their ratio: above 1 where we are faster. */
+/** Measures svc as well, and prints both with their ratio. A ratio above 1 means that svc is faster. */
 export async function printBeside(
   options: BenchOptions,
   { bench, name, theirs, repeats }: { bench: string; name: string; theirs: Side; repeats: number },
@@ -73,7 +76,7 @@ export async function measure(input: {
   const { who, options, repeats, once } = input;
   const chains: Measured[] = [];
   const fans: Measured[] = [];
-  // The first of each is not counted: caches fill, workers start.
+  // The first run of each is a warm-up, in which caches fill and workers start.
   for (let repeat = 0; repeat <= repeats; repeat += 1) {
     const chain = await once('bench_chain');
     const fan = await once('bench_fan_out');

@@ -1,6 +1,6 @@
 /**
- * One transaction as the path between two tasks must have it at least: what is to be changed is read and locked, then it is
- * changed and committed to disk. Two round trips, because what is written depends on what was read.
+ * The minimal transaction between two tasks: it reads and locks a row, then changes it and commits to disk. It needs
+ * two round trips, because the write depends on the read.
  */
 import pg from 'pg';
 

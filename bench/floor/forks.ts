@@ -1,9 +1,9 @@
 /**
- * A bare fork server: an interpreter with everything loaded that a task's process shares (the same modules as ours), which
- * forks on a word and whose children say one and end. What a process for each attempt costs, whoever asks for it.
+ * A bare fork server: an interpreter with the modules that our task processes share. It forks on request, and its
+ * children print one word and end. This measures the cost of a process per attempt.
  *
- * Or children that do the least that the process of a task must, were there no control plane, no log and no database behind: it
- * has a session and output pipes of its own, connects, says hello, takes a job, calls a function and says its result.
+ * In the other kind, children do the minimum of a task process, without a control plane, log or database. Such a child
+ * creates its own session and output pipes, connects, says hello, takes a job, calls a function and reports its result.
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -13,9 +13,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 export type Forks = {
-  /** From the order to the first word of the child. */
+  /** Time from the order to the first word of the child. */
   once(): Promise<void>;
-  /** So many, some at a time, each counted when it has ended. */
+  /** Runs this many children, with a limit in parallel. Each counts when it has ended. */
   many(kind: Kind, count: number, atOnce: number): Promise<void>;
   close(): Promise<void>;
 };

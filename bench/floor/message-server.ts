@@ -1,5 +1,5 @@
-// The control plane's end of one message, and nothing else of it: answers `Finish` at once, by the line that a local agent has
-// and by the network as others come. A process of its own, as there.
+// The control plane's side of one message and nothing else. It answers `Finish` at once, over the direct connection of
+// a local agent and over the network. It is a separate process, as in the product.
 
 import { Socket } from 'node:net';
 import { Metadata, Server, ServerCredentials } from '@grpc/grpc-js';

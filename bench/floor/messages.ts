@@ -1,4 +1,4 @@
-/** One message to the control plane and its answer, between two processes that have nothing else to do. */
+/** One message to the control plane and its answer, between two otherwise idle processes. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
@@ -8,9 +8,9 @@ import { Agent, CHANNEL_OPTIONS, callUnary } from '@svc/proto/agent-service.ts';
 import { openLine } from '@svc/proto/line.ts';
 
 export type Messages = {
-  /** By the line between a control plane and the agent it has started. */
+  /** Uses the direct connection between a control plane and the agent that it has started. */
   once(): Promise<void>;
-  /** As agents elsewhere do. */
+  /** Uses the network, as agents on other hosts do. */
   onceByNetwork(): Promise<void>;
   close(): void;
 };

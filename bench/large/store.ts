@@ -1,6 +1,6 @@
 /**
- * Tens of millions of finished task instances, straight into the tables: without their indexes, which are made behind them, and
- * without what is counted row by row, which is added up at the end.
+ * Stores tens of millions of finished task instances directly in the tables. Indexes are created afterwards, and
+ * counters of rows are computed at the end.
  */
 import pg from 'pg';
 
@@ -8,10 +8,10 @@ export const DAGS = 500;
 export const TASKS = 30;
 const RUNS_PER_STATEMENT = 10_000;
 const TABLES = ['dag_runs', 'task_instances'];
-/** A run every so often, the last one now. */
+/** The interval between runs. The last run is now. */
 const EVERY = `interval '1 minute'`;
 
-/** `registered` DAGs are there; the others become copies of them. */
+/** `registered` DAGs exist, and the others become copies of them. */
 export async function storeInstances(
   url: string,
   input: { instances: number; registered: number; say: (text: string) => void },

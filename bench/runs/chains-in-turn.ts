@@ -1,13 +1,13 @@
 /**
- * The chain on several servers, run by run in turn: between two measurements minutes apart the machine itself changes by a
- * third.
+ * Runs the chain on several servers, interleaved run by run (A/B), because the speed of the machine changes within
+ * minutes.
  */
 import type { LiveServer } from '@svc/testing/server/live-server.ts';
 import { WARM_UPS, chainRun } from './tasks.ts';
 
 export type Chains = { seconds: number[]; gaps: number[] };
 
-/** In the order of the servers. */
+/** Returns results in the order of the servers. */
 export async function chainsInTurn(servers: readonly LiveServer[], repeats: number): Promise<Chains[]> {
   const measured = servers.map((server) => ({ server, seconds: [] as number[], gaps: [] as number[] }));
   for (let repeat = -WARM_UPS; repeat < repeats; repeat += 1) {

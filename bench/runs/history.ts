@@ -1,4 +1,4 @@
-/** The same work on an empty database and on one with years of history: latencies must not notice. */
+/** Compares the same work on an empty database and on one with years of history. Latencies must be equal. */
 import { Agent, get } from 'node:http';
 import pg from 'pg';
 import { rounded } from '../figure.ts';
@@ -12,10 +12,10 @@ import { percentile } from './tasks.ts';
 const RUNS = 100_000;
 const TASKS = 30;
 const RUNS_PER_STATEMENT = 2_000;
-/** Enough to fill every page that is measured: an empty page would be faster for what is not in it. */
+/** Enough runs to fill every measured page, because an empty page would be faster. */
 export const FEW_RUNS = 2_000;
 
-/** Of fewer, the 99th percentile is the slowest one. */
+/** With fewer calls, the 99th percentile would be the slowest call. */
 const CALLS = 200;
 const WARM_UP_CALLS = 20;
 
@@ -104,7 +104,7 @@ const p50 = (values: readonly number[]): number => percentile(values, 0.5);
 
 type Pair<T> = readonly [T, T];
 
-/** Call by call, for the same reason as chains. */
+/** Interleaves the calls, because the speed of the machine changes within minutes. */
 export async function callsInTurn(servers: Pair<LiveServer>, path: string): Promise<Pair<number[]>> {
   const times: Pair<number[]> = [[], []];
   for (let call = -WARM_UP_CALLS; call < CALLS; call += 1) {
@@ -116,7 +116,7 @@ export async function callsInTurn(servers: Pair<LiveServer>, path: string): Prom
   return times;
 }
 
-/** To the last byte, which is not looked at: to unpack and read it is the caller's business, and would be in every figure. */
+/** Measures up to the last byte without reading the body, because unpacking it is work of the client. */
 function timeOf({ url, token }: LiveServer, path: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const started = performance.now();
@@ -131,7 +131,7 @@ function timeOf({ url, token }: LiveServer, path: string): Promise<number> {
 
 const KEPT_ALIVE = new Agent({ keepAlive: true });
 
-/** Straight into the tables: what the scheduler would have left behind. */
+/** Stores rows directly in the tables, as the scheduler would have left them. */
 export async function load(url: string, runs: number): Promise<void> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -140,10 +140,10 @@ export async function load(url: string, runs: number): Promise<void> {
       await client.query(INSERT_RUNS, [first, first + RUNS_PER_STATEMENT - 1, TASKS]);
       await client.query(INSERT_INSTANCES, [first, first + RUNS_PER_STATEMENT - 1, TASKS]);
     }
-    // What autovacuum does in its own time; without it, counting reads the tables instead of their indexes.
+    // Autovacuum would do this later. Without it, counting reads the tables instead of their indexes.
     await client.query('vacuum (analyze) dag_runs');
     await client.query('vacuum (analyze) task_instances');
-    await client.query('checkpoint'); // what is measured next must not wait for what was loaded to be written
+    await client.query('checkpoint'); // the next measurement must not wait until these rows are written to disk
   } finally {
     await client.end();
   }

@@ -1,4 +1,4 @@
-/** A scheduler on a real Postgres whose executor ends every attempt at once: what is measured is the engine alone. */
+/** A scheduler on a real Postgres whose executor ends every attempt at once, so that only the engine is measured. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
@@ -14,7 +14,7 @@ import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 export type NullEngine = Awaited<ReturnType<typeof startNullEngine>>;
 
 const IN_FLIGHT = 400;
-/** As scheduler.loop_interval_ms by default: among others, tables that grow fast get their statistics. */
+/** The default of scheduler.loop_interval_ms. Among other work, ticks update statistics of growing tables. */
 const TICK_MS = 1_000;
 
 export async function startNullEngine(
@@ -59,7 +59,8 @@ export async function startNullEngine(
     log,
   });
   const scope = db.tenant(tenant.id);
-  const ticks = setInterval(() => void scheduler.tick().catch(() => {}), TICK_MS); // one may be under way at the close
+  // one may be in progress at the close
+  const ticks = setInterval(() => void scheduler.tick().catch(() => {}), TICK_MS);
 
   return {
     db,
@@ -79,7 +80,7 @@ export async function startNullEngine(
       if (result.kind !== 'created') throw new Error(`not created: ${JSON.stringify(result)}`);
       return result.run.id;
     },
-    /** Until no run of the DAG is live. */
+    /** Waits until no run of the DAG is live. */
     async idle(dagId: string): Promise<void> {
       for (;;) {
         const live = await scope

@@ -1,4 +1,5 @@
-// One of several schedulers on one database: see schedulers.ts. Triggers so many runs, and says when all of them have ended.
+// One of several schedulers on one database, see schedulers.ts. It triggers this many runs, and reports when all have
+// ended.
 
 import { startNullEngine } from './null-engine.ts';
 

@@ -1,4 +1,4 @@
-/** The scheduler alone: how many task instances a second, and whether one costs more when there are more of them. */
+/** Measures the scheduler alone: task instances per second, and whether the cost of one grows with their number. */
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
@@ -20,7 +20,7 @@ const oneRun = async (engine: NullEngine, dagId: string): Promise<void> => {
 const manyRuns =
   (runs: number) =>
   async (engine: NullEngine, dagId: string): Promise<void> => {
-    // At once, as a busy control plane has them: every run is active before the first has ended.
+    // Runs are triggered in parallel, as on a busy control plane, so that all are active before the first one ends.
     for (let made = 0; made < runs; made += 10) {
       await Promise.all(Array.from({ length: 10 }, () => engine.trigger(dagId)));
     }
@@ -66,7 +66,7 @@ const SHAPES: readonly Shape[] = [
   },
 ];
 
-/** Small against large: a slope of 1 means that a task costs the same. */
+/** Compares small with large. A slope of 1 means that a task costs the same. */
 const SLOPES = [
   { figure: 'cost per task, run of 10,000 against 1,000 tasks', small: 0, large: 1 },
   { figure: 'cost per task, 10,000 mapped instances against 1,000', small: 2, large: 3 },

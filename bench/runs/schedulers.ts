@@ -1,8 +1,8 @@
 /**
- * Two scheduler processes against one, on one database. What bounds each is its executor, which has so many tasks under way at
- * a time, each for some milliseconds: the processors of a small machine are not the bound, nor is its Postgres, so that what is
- * measured is whether schedulers wait for one another. And at full speed, where both bound it: what a task costs in one and in
- * two, and how often somebody waits for a lock.
+ * Compares two scheduler processes with one, on one database. In the first case, each is limited by its executor, which
+ * runs a fixed number of tasks of some milliseconds. Neither the processors nor Postgres limit it, so it shows whether
+ * schedulers wait for each other. In the second case, the machine limits both. It shows the cost per task with one and
+ * with two schedulers, and how often a transaction waits for a lock.
  */
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -20,7 +20,7 @@ const TASKS = 20;
 const SAMPLE_MS = 10;
 
 type Way = { name: string; inFlight: number; bodyMs: number; runs: number };
-/** Bound by their executors; bound by the machine. */
+/** Limited by their executors, and limited by the machine. */
 const BOUND: Way = { name: 'executors with 8 tasks of 100 ms at a time', inFlight: 8, bodyMs: 100, runs: 10 };
 const FULL: Way = { name: 'full speed', inFlight: 400, bodyMs: 0, runs: 200 };
 
@@ -46,10 +46,10 @@ export async function benchSchedulers(options: BenchOptions, repeats: number): P
   }
 }
 
-/** So many of them, and no other: one that is idle would take its share. */
+/** Starts only this many schedulers, because an idle one would take a share of the tasks. */
 async function inTurn(cluster: ScratchCluster, way: Way & { url: string }, count: number): Promise<Measured> {
   const children = await Promise.all(Array.from({ length: count }, () => startChild(way.url, way)));
-  await measureOnce(children, cluster, { ...way, runs: way.runs / 2 }); // to warm up
+  await measureOnce(children, cluster, { ...way, runs: way.runs / 2 }); // warm-up
   const measured = await measureOnce(children, cluster, way);
   await Promise.all(
     children.map(async (child) => {
@@ -84,7 +84,7 @@ async function startChild(url: string, { inFlight, bodyMs }: Way): Promise<Child
   return child;
 }
 
-/** Each of them with so many runs of its own; any of them may take the tasks of all. */
+/** Each scheduler triggers this many runs. Any of them may take the tasks of all runs. */
 async function measureOnce(
   children: readonly ChildProcess[],
   cluster: ScratchCluster,

@@ -1,4 +1,4 @@
-/** Tasks end to end: a real control plane, a real agent, real Python, every attempt a process of its own. */
+/** Measures tasks end to end: a real control plane, a real agent, real Python, and a process per attempt. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';
@@ -53,11 +53,11 @@ def bench_first():
 bench_first()
 `;
 
-/** A control plane runs for weeks: what is measured is not how its code is compiled in the first seconds. */
+/** A control plane runs for weeks, so compiling its code in the first seconds must not be measured. */
 export const WARM_UPS = 20;
 
 const at = (moment: string | null): number => Date.parse(moment ?? '');
-/** Date keeps milliseconds; the rest of the moment is added back, since gaps are a few of them. */
+/** Date keeps milliseconds. The microseconds are added, because gaps are only a few milliseconds. */
 export const exactMs = (moment: string | null): number =>
   at(moment) + Number(`0.${(moment ?? '').slice(23, 26) || '0'}`);
 
@@ -91,7 +91,7 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
 
     options.say('fan-out of 1,000 tasks');
     await addBenchDags(server);
-    await fanOutRun(server); // to warm up
+    await fanOutRun(server); // warm-up
     const speeds: number[] = [];
     for (let repeat = 0; repeat < repeats; repeat += 1) speeds.push(await fanOutRun(server));
     print('fan-out of 1,000 no-op Python tasks', median(speeds), 'tasks/s');
@@ -102,7 +102,7 @@ export async function benchTasks(options: BenchOptions, repeats: number): Promis
 
 const haveChain = new WeakSet<LiveServer>();
 
-/** The chain once; the DAG is registered when it is not there yet. */
+/** Runs the chain once. Registers the DAG if it is missing. */
 export async function chainRun(server: LiveServer): Promise<{ seconds: number; gaps: number[] }> {
   if (!haveChain.has(server)) await server.addDag('bench_chain', CHAIN);
   haveChain.add(server);
@@ -115,7 +115,7 @@ export async function addBenchDags(server: LiveServer): Promise<void> {
   await server.addDag('bench_fan_out', FAN_OUT);
 }
 
-/** The fan-out once; tasks a second. */
+/** Runs the fan-out once and returns tasks per second. */
 export async function fanOutRun(server: LiveServer): Promise<number> {
   const { run } = await oneRun(server, 'bench_fan_out');
   return 1_000 / ((exactMs(run.end_date) - exactMs(run.start_date)) / 1_000);
@@ -137,7 +137,7 @@ export function gapsOf(instances: readonly InstanceTimes[]): number[] {
   return ordered.slice(1).map((next, index) => exactMs(next.start_date) - exactMs(ordered[index]?.end_date ?? null));
 }
 
-/** Milliseconds from the trigger to the body, each time. */
+/** Returns the milliseconds from the trigger to the body, for each try. */
 export async function benchTriggers(server: LiveServer, times: number): Promise<number[]> {
   await server.addDag('bench_first', FIRST);
   await oneRun(server, 'bench_first');
@@ -146,10 +146,13 @@ export async function benchTriggers(server: LiveServer, times: number): Promise<
   return firsts;
 }
 
-/** Questions about the run would compete with what it does; nobody asks within milliseconds. */
+/** Polling would compete with the run, and real clients do not poll within milliseconds. */
 const UNWATCHED_MS = 50;
 
-/** The body says by the machine's clock when it ran; this process uses the same one, in parts of a millisecond as well. */
+/**
+ * The body reports when it ran by the clock of the machine. This process uses the same clock, also with parts of a
+ * millisecond.
+ */
 export async function triggerToBody(server: LiveServer): Promise<number> {
   const from = performance.timeOrigin + performance.now();
   const runId = await server.trigger('bench_first');

@@ -1,4 +1,7 @@
-/** Tasks with many templates beside tasks with none: what is the same for all attempts of a version is done once. */
+/**
+ * Compares tasks with many templates and tasks without. Work that is equal for all attempts of a version is done only
+ * once.
+ */
 import { startLiveServer } from '@svc/testing/server/live-server.ts';
 import { median, rounded } from '../figure.ts';
 import type { BenchOptions } from '../figure.ts';

@@ -1,4 +1,4 @@
-/** What the load that lasts is made of. */
+/** The DAGs of the long load. */
 export const BACKFILLED = 'soak_backfilled';
 
 const scheduled = (number: number): string => `

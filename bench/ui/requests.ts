@@ -1,4 +1,4 @@
-/** The requests of the pages of the web UI, as it makes them, with the filters and orders it offers. */
+/** The requests of the pages of the web UI, with the filters and orders that it offers. */
 import { LONG, PLAIN, WIDE } from './store.ts';
 
 export type UiRequest = { name: string; path: string; isTarget?: boolean };
@@ -15,7 +15,7 @@ const named =
   (isTarget: boolean) =>
   ([name, path]: readonly [string, string]): UiRequest => ({ name, path, isTarget });
 
-/** Those that must answer within 150 ms (p95). */
+/** Requests that must answer within 150 ms (p95). */
 const targets = (): UiRequest[] =>
   (
     [

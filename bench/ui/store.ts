@@ -1,6 +1,6 @@
 /**
- * What a control plane has after a year: 5,000 DAGs, 200,000 runs, 2,000,000 task instances, straight into the tables. Each
- * kind of DAG is registered once and copied, so that every copy has a spec that the pages can open.
+ * Stores the rows of a control plane after a year directly in the tables: 5,000 DAGs, 200,000 runs, 2,000,000 task
+ * instances. Each kind of DAG is registered once and copied, so every copy has a spec that the pages can open.
  */
 import pg from 'pg';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
@@ -13,10 +13,10 @@ import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
 
 export type Stored = { dags: number; runs: number; instances: number };
 export const STORED: Stored = { dags: 5_000, runs: 200_000, instances: 2_000_000 };
-/** A DAG with a long history, and one with many tasks. */
+/** One DAG with a long history, and one with many tasks. */
 export const LONG = { dagId: 'long_history', runs: 1_000 } as const;
 export const WIDE = { dagId: 'many_tasks', runs: 30, tasks: 1_000 } as const;
-/** An ordinary DAG of the middle of the list. */
+/** An ordinary DAG from the middle of the list. */
 export const PLAIN = 'dag_2503';
 
 const TASKS = 10;
@@ -36,7 +36,7 @@ export async function storeHistory(url: string, say: (message: string) => void, 
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   try {
-    // Nothing here must survive the machine, and the scheduler of the server is off.
+    // The rows need not survive a crash, and the scheduler of the server is off.
     await client.query(`set synchronous_commit = off`);
     await client.query(COPY_DAGS, [copies]);
     await client.query(`update dags set is_stale = true where dag_id = 'dag_0000'`);
@@ -61,14 +61,17 @@ export async function storeHistory(url: string, say: (message: string) => void, 
     await client.query(ASSET_HISTORY, [ASSET_EVENTS, ASSETS, copies]);
     await client.query(BROKEN_FILES, [IMPORT_ERRORS]);
     await addUp(url);
-    // What autovacuum does in its own time; without it, counting reads the tables instead of their indexes.
+    // Autovacuum would do this later. Without it, counting reads the tables instead of their indexes.
     await client.query('vacuum (analyze)');
   } finally {
     await client.end();
   }
 }
 
-/** Drops what only speeds reading up, and answers with how to make it again: row by row it takes three times as long. */
+/**
+ * Drops indexes that only speed up reads, because updating them row by row takes several times as long. Returns the
+ * statements that create them again.
+ */
 async function withoutIndexes(client: pg.Client): Promise<string[]> {
   const { rows } = await client.query<{ name: string; definition: string }>(
     `select indexrelid::regclass::text as name, pg_get_indexdef(indexrelid) as definition from pg_index
@@ -78,7 +81,7 @@ async function withoutIndexes(client: pg.Client): Promise<string[]> {
   return rows.map(({ definition }) => definition);
 }
 
-/** References are right by construction; looking each of them up doubles the time. */
+/** References are correct by construction, and checking each of them doubles the time. */
 async function withoutChecks(client: pg.Client, work: () => Promise<unknown>): Promise<void> {
   await client.query('set session_replication_role = replica');
   await work();
@@ -94,7 +97,7 @@ const open = (url: string): Database =>
     idleInTransactionTimeoutMs: 60_000,
   });
 
-/** What a scheduler does in its own time, and none is at work here. */
+/** Does the periodic work of a scheduler, because none runs here. */
 async function addUp(url: string): Promise<void> {
   const db = open(url);
   while ((await addUpFinishedRuns(db)) > 0);
@@ -112,7 +115,7 @@ async function registerKinds(url: string): Promise<void> {
   await db.close();
 }
 
-/** Chains of tasks side by side. */
+/** Builds parallel chains of tasks. */
 function chains(input: { dagId: string; tasks: number; length: number; idOf(n: number): string }): CompiledSpec {
   const { dagId, tasks, length, idOf } = input;
   const isFirst = (n: number): boolean => n % length === 0;
@@ -137,7 +140,7 @@ async function register(scope: TenantDb, spec: CompiledSpec): Promise<void> {
 
 const ID = `'dag_' || lpad(n::text, 4, '0')`;
 
-/** A fifth is paused, a tenth waits for an asset. */
+/** A fifth of the copies are paused, and a tenth wait for an asset. */
 const COPY_DAGS = `
   insert into dags select (jsonb_populate_record(p, jsonb_build_object('dag_id', ${ID}, 'display_name', ${ID},
       'is_stale', false, 'is_paused', n % 5 = 0, 'relative_fileloc', 'file_' || n || '.py', 'fileloc', '/dags/file_' || n || '.py',
@@ -154,7 +157,7 @@ const COPY_VERSIONS = `
   select v.tenant_id, ${ID}, 1, 'bench', replace(v.spec, 'dag_0000', ${ID}), v.source, v.bundle_name
   from dag_versions v, generate_series(1, $1::int) as n where v.dag_id = 'dag_0000'`;
 
-/** A run of each; those of today are at work in every tenth DAG, and one run in fifty has failed. */
+/** Stores one run per copy. Today's runs are active in every tenth DAG, and one run in fifty has failed. */
 const RUNS_OF_A_DAY = `
   insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
     run_after, queued_at, start_date, end_date, triggered_by, version_number, state_counts)
@@ -171,7 +174,7 @@ const INSTANCE_COLUMNS = `tenant_id, run, task_id, map_index, dag_id, state, try
     pool, pool_slots, priority_weight, queue, upstream, scheduled_at, queued_at, start_date, end_date, updated_at, hostname, version_number,
     rendered_map_index`;
 
-/** Most are alike in what lists are sorted by, some are not, a few are rare: an order by value has both to get along with. */
+/** Most instances have equal sort values, some differ, and a few are rare. An order by value must work for all. */
 const instancesOf = (taskId: string): string => `
   insert into task_instances (${INSTANCE_COLUMNS})
   select r.tenant_id, r.id, ${taskId}, x.map_index, r.dag_id, s.state,
