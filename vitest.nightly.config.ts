@@ -11,6 +11,9 @@ const DO_MORE = [
   'packages/server/engine/airflow-states.test.ts',
   'packages/server/engine/crash-walk.test.ts',
   'packages/spec/python.test.ts',
+  'packages/testing/chaos/load.test.ts',
+  'packages/testing/chaos/runs.test.ts',
+  'packages/testing/chaos/sign-ins.test.ts',
 ];
 
 export default defineConfig({

@@ -138,13 +138,13 @@ const stranger = (token = 'abc.def.ghi'): Pick<Client, 'callTool'> => ({
     };
     let answer = await ask();
     // A control plane that is too busy to check the token says so, and gives nothing.
-    while (answer.status === 200 && answer.text.includes('Try again in a few seconds')) answer = await ask();
+    while (answer.status === 200 && /try again in a few seconds/i.test(answer.text)) answer = await ask();
     expect(answer).toMatchObject({ status: 401 });
     return { content: [{ type: 'text', text: answer.text }], isError: true };
   },
 });
 
-it('a thousand concurrent calls with mixed tokens never mix identities', async () => {
+it('hundreds of concurrent calls with mixed tokens never mix identities', async () => {
   const users = TENANTS.flatMap((tenant) =>
     ['viewer', 'operator', 'editor', 'admin', 'nobody'].map((role) => ({ tenant, role })),
   );
@@ -163,7 +163,7 @@ it('a thousand concurrent calls with mixed tokens never mix identities', async (
     forbidden: new RegExp(other(tenant)),
   }));
   callers.push({ role: 'stranger', client: stranger(), expected: /not authenticated/, forbidden: /north|south/ });
-  const calls = Array.from({ length: 1_000 }, async (_, n) => {
+  const calls = Array.from({ length: 300 }, async (_, n) => {
     const { role, client, expected, forbidden } = callers[n % callers.length] as Caller;
     // A diagnosis takes nine requests: now and then one, so that long and short calls overlap.
     const [name, input] = CALLS[n % 20 === 0 ? 1 : 0] as (typeof CALLS)[number];

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
@@ -24,6 +24,8 @@ let directory: string;
 let dataDir: string;
 let port: number;
 const running = new Set<SpawnedSvc>();
+/** The installation that the tests follow, while it runs: each takes it as the one before left it. */
+let current: SpawnedSvc | undefined;
 
 beforeAll(async () => {
   directory = mkdtempSync(join(tmpdir(), 'svc-lite-'));
@@ -32,13 +34,11 @@ beforeAll(async () => {
   port = await freePort();
 });
 
-afterEach(async () => {
+afterAll(async () => {
   for (const lite of running) lite.kill('SIGTERM');
   await Promise.all([...running].map((lite) => lite.ended));
-  running.clear();
+  rmSync(directory, { recursive: true, force: true });
 });
-
-afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 function lite(...argv: string[]): SpawnedSvc {
   const process = spawnSvc(['lite', ...argv, '--data-dir', dataDir]);
@@ -46,11 +46,21 @@ function lite(...argv: string[]): SpawnedSvc {
   return process;
 }
 
-async function started(...argv: string[]): Promise<SpawnedSvc> {
-  const process = lite('--port', String(port), ...argv);
+/** The one that runs, or a new start of it. */
+async function started(): Promise<SpawnedSvc> {
+  if (current !== undefined) return current;
+  const process = lite('--port', String(port));
   await process.until('is running');
   await process.until('Ctrl-C');
+  current = process;
   return process;
+}
+
+async function stopped(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | NodeJS.Signals | null> {
+  const process = current;
+  current = undefined;
+  process?.kill(signal);
+  return (await process?.ended) ?? null;
 }
 
 const adminPassword = (): string => readFileSync(join(dataDir, 'secrets', 'admin-password'), 'utf8').trim();
@@ -96,8 +106,7 @@ describe('svc lite', { timeout: 300_000 }, () => {
   it('stops everything at Ctrl-C and comes back with the same data, without showing the password again', async () => {
     const first = await started();
     const postgres = postgresPid();
-    first.kill('SIGINT');
-    expect(await first.ended).toBe(0);
+    expect(await stopped('SIGINT')).toBe(0);
     expect(first.output()).toContain('Stopped.');
     expect(isRunning(postgres)).toBe(false);
     expect(existsSync(join(dataDir, 'lite.lock'))).toBe(false);
@@ -107,10 +116,9 @@ describe('svc lite', { timeout: 300_000 }, () => {
   });
 
   it('recovers from SIGKILL: the Postgres left behind is stopped, the lock taken over, no data lost', async () => {
-    const killed = await started();
+    await started();
     const orphan = postgresPid();
-    killed.kill('SIGKILL');
-    expect(await killed.ended).toBe('SIGKILL');
+    expect(await stopped('SIGKILL')).toBe('SIGKILL');
     expect(isRunning(orphan)).toBe(true);
     await started();
     expect(isRunning(orphan)).toBe(false);
@@ -130,10 +138,11 @@ describe('svc lite', { timeout: 300_000 }, () => {
 
   it('gives out a new password, running or not, which ends sessions and makes the old one useless', async () => {
     const old = adminPassword();
-    const stopped = spawnSvc(['lite', 'reset-password', '--data-dir', dataDir]);
-    expect(await stopped.ended).toBe(0);
+    await stopped();
+    const whileStopped = spawnSvc(['lite', 'reset-password', '--data-dir', dataDir]);
+    expect(await whileStopped.ended).toBe(0);
     const second = adminPassword();
-    expect(stopped.output()).toContain(second);
+    expect(whileStopped.output()).toContain(second);
     await started();
     expect(await login(old)).toBe(401);
     expect(await login(second)).toBe(200);
@@ -151,6 +160,7 @@ describe('svc lite', { timeout: 300_000 }, () => {
   });
 
   it('says in words when the data was written by another major version of Postgres', async () => {
+    await stopped();
     const version = join(dataDir, 'postgres', 'PG_VERSION');
     const real = readFileSync(version, 'utf8');
     writeFileSync(version, '12\n');
@@ -162,15 +172,14 @@ describe('svc lite', { timeout: 300_000 }, () => {
   });
 
   it('refuses data that a newer version has migrated, says what to do, and takes it again when that is undone', async () => {
-    const newer = await started();
+    await started();
     const password = readFileSync(join(dataDir, 'secrets', 'database-password'), 'utf8').trim();
     const url = (): string => {
       const lines = readFileSync(join(dataDir, 'postgres', 'postmaster.pid'), 'utf8').split('\n');
       return runningUrl({ port: Number(lines[3]), password });
     };
     await queryDatabase(url(), `insert into kysely_migration values ('9999-from-the-future', 'now')`);
-    newer.kill('SIGTERM');
-    await newer.ended;
+    await stopped();
     const refused = lite('--port', String(port));
     expect(await refused.ended).toBe(1);
     expect(refused.output()).toContain('was migrated by a newer version of svc');

@@ -1,21 +1,22 @@
 import { expect, it } from 'vitest';
+import { IS_NIGHTLY } from '../nightly.ts';
 import { SEED } from '../seed.ts';
 import { RUN_FAULTS } from './runs-faults.ts';
 import { runChaosOfRuns } from './runs.ts';
 
-// The long version: npm run bench -- chaos-runs --minutes 3
+// By day each kind of fault comes about once. The long version: npm run bench -- chaos-runs --minutes 3
 it('ends every run, and runs nothing twice, while all kinds of processes are killed and answers are lost', async () => {
   const report = await runChaosOfRuns({
     seed: SEED,
-    seconds: 20,
-    leastRuns: 15,
+    seconds: IS_NIGHTLY ? 120 : 12,
+    leastRuns: 12,
     leaseSeconds: 15,
-    liveRuns: 10,
+    liveRuns: IS_NIGHTLY ? 10 : 6,
     longestFaultMs: 1_000,
   });
   expect(report.violations, `seed ${report.seed}`).toEqual([]);
   // Otherwise the run proves nothing: tasks have run, and something has befallen them.
-  expect(report.runs).toBeGreaterThanOrEqual(15);
+  expect(report.runs).toBeGreaterThanOrEqual(12);
   expect(report.attempts).toBeGreaterThanOrEqual(report.runs);
   expect(RUN_FAULTS.filter((fault) => report.faults[fault] > 0).length).toBeGreaterThan(1);
 }, 400_000);

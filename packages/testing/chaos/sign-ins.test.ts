@@ -10,6 +10,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeJwt } from 'jose';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
+import { IS_NIGHTLY } from '../nightly.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 import { SEED } from '../seed.ts';
@@ -23,7 +24,8 @@ import { createSignInClient } from '../services/sign-in-client.ts';
 import { CLIENT, callbackUrl } from '../services/sso-server.ts';
 import { createRandom } from './random.ts';
 
-const FAULTS = Number(process.env['SVC_TEST_CHAOS_FAULTS'] ?? 10);
+/** By day each kind once. */
+const FAULTS = Number(process.env['SVC_TEST_CHAOS_FAULTS'] ?? (IS_NIGHTLY ? 40 : 5));
 const BROWSERS = 4;
 
 type Person = { sub: string; email: string; tid: string; groups: string[]; role: string | undefined };

@@ -17,7 +17,7 @@ import type { TenantContents } from '@svc/testing/server/tenant-contents.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
-// Over all operations together: about ten seconds. To search further: npm run bench -- properties --only fuzz
+// Over all operations together. To search further: npm run bench -- properties --only fuzz
 const RUNS = 1_500;
 /** Sooner than one that never comes: on a busy machine the largest bodies take their time. */
 const ANSWER_WITHIN_MS = 20_000;
@@ -248,7 +248,7 @@ const faultFor = (operation: Operation): fc.Arbitrary<Fault> =>
 
 describe('input that nobody means', () => {
   it('gets an answer that is no server error, from every operation', { timeout: RUNS * 100 }, async () => {
-    const numRuns = Math.max(15, Math.floor(RUNS / api.operations.length));
+    const numRuns = Math.max(8, Math.floor(RUNS / api.operations.length));
     const statuses = new Map<number, number>();
     const found = new Map<string, string>();
     for (const operation of api.operations) {

@@ -146,8 +146,8 @@ it('limits of pools, runs, tasks and DAGs hold with several schedulers', async (
         if (left.length > 0) throw new Error(`not ended: ${JSON.stringify(left)}`);
         return true;
       };
-      await Promise.all([triggering, eventually(isOver, { everyMs: 1, withinMs: 60_000 })]);
-      await eventually(isOver, { everyMs: 1, withinMs: 60_000 }); // of those that were triggered last
+      await Promise.all([triggering, eventually(isOver, { everyMs: 5, withinMs: 60_000 })]);
+      await eventually(isOver, { everyMs: 5, withinMs: 60_000 }); // of those that were triggered last
       expect([...exceeded]).toEqual([]);
       const bodies = processes.flatMap((one, index) => one.bodies.slice(before[index]));
       for (const [key, most] of mostAtOnce(bodies, ({ dagId, run }) => `tasks of run ${dagId} ${run}`))
