@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 
-export type LockedPackage = {
+type LockedPackage = {
   readonly version?: string;
   readonly license?: string;
   readonly integrity?: string;
