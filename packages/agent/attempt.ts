@@ -38,7 +38,7 @@ import type { TaskSockets } from './task-sockets.ts';
 
 export type AttemptInput = {
   assignment: Assignment;
-  /** Given when it was started already. `askedAt`: when the call was made whose answer contained the attempt. */
+  /** Given when the attempt was started already. `askedAt`: the moment of the call whose answer contained it. */
   started?: { start: ReceivedStart; askedAt: number };
   /** The credential of a worker that would continue with another attempt; empty when it would not. */
   workerToken: () => string;

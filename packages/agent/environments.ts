@@ -73,7 +73,7 @@ export function createPythonEnvironments(input: {
   /** The user that runs tasks. Without one it is the user of the agent. */
   user?: TaskUser | undefined;
   say: (text: string) => void;
-  /** Called with the progress of the installer. It has no meaning after the installation. */
+  /** Called with the progress of the installer, a text for the time of the installation only. */
   onProgress?: (text: string) => void;
 }): PythonEnvironments {
   const { env, user, say, onProgress = () => {} } = input;

@@ -29,7 +29,7 @@ export type Isolation = {
   places?: string;
   /** True when the control plane has started the worker on its own machine, where people edit their projects. */
   is_local?: boolean;
-  /** True when no other program has shared memory on this machine. */
+  /** True when all shared memory of this machine belongs to the worker, as in a pod. */
   owns_machine?: boolean;
   /** How many bytes the server may grow after the version was loaded; 0: no limit. */
   max_growth?: number;

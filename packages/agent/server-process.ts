@@ -17,7 +17,7 @@ export type ServerProcessInput = {
   env: Readonly<Record<string, string | undefined>>;
   /** The user that runs it and everything that it forks. Without one it is the user of the agent. */
   user?: TaskUser | undefined;
-  /** True when it prepares nothing for further attempts. */
+  /** True when it will run only one attempt, so that it prepares nothing for others. */
   isForOne?: boolean | undefined;
 };
 

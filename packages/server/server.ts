@@ -307,7 +307,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
       idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
       onConnectionLost: (error) => {
         metrics.databaseOutage();
-        // The error itself refers to the whole client.
+        // Only the message is logged, because the error refers to the whole client.
         logger.warn({ reason: error.message }, 'lost a database connection');
       },
     });
@@ -404,7 +404,7 @@ function openLogs(input: Parameters<typeof createLogStore>[0]): LogStore {
   return isElsewhere ? guardLogs(store, config.logs.dir, () => findInstallation(reading)) : store;
 }
 
-/** The operator must fix a missing cluster, as with a wrong key. */
+/** Reports missing access to the cluster like a wrong key, because the operator must fix both. */
 function createEngine(input: Parameters<typeof createRunEngine>[0]): RunEngine {
   try {
     return createRunEngine(input);

@@ -1,14 +1,14 @@
 /**
- * A limit on the bytes of one answer of the database. Rows hold what authors wrote, up to a MiB in each conf, so a limit on rows
- * alone does not bound the memory of a request.
+ * Limits the bytes of one answer of the database. A limit on rows alone does not bound the memory of a request, because
+ * rows contain what authors wrote, such as a conf of up to one MiB.
  */
 import type pg from 'pg';
 import { cutConnection } from './watch-connection.ts';
 
-/** What one request may receive. A client of ours reads no more either (packages/client). */
+/** The limit for requests to the API. Our own client also reads no more (packages/client). */
 export const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 
-/** The statement found more than may be held in memory for one request. */
+/** The answer to the statement exceeds the limit. */
 export class AnswerTooLargeError extends Error {
   override readonly name = 'AnswerTooLargeError';
 
@@ -21,8 +21,8 @@ export class AnswerTooLargeError extends Error {
 }
 
 /**
- * Closes the connection when an answer grows beyond the limit: Postgres would send the rest of it otherwise. A single row is always
- * accepted, because what was stored must be readable.
+ * Closes the connection when an answer grows beyond the limit. Otherwise Postgres would send the rest of it. A single
+ * row is always accepted, because what was stored must be readable.
  */
 export function limitAnswers(client: Pick<pg.Client, 'connection'>, maxBytes: number): void {
   let bytes = 0;

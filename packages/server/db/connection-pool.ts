@@ -42,7 +42,7 @@ export type PoolOptions = {
   statementTimeoutMs: number;
   idleInTransactionTimeoutMs: number;
   applicationName: string;
-  /** Of the answer to one statement. */
+  /** The limit for the answer to one statement. */
   maxAnswerBytes?: number | undefined;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: ((error: Error) => void) | undefined;

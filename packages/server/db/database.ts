@@ -38,7 +38,7 @@ export type DatabaseOptions = {
   statementTimeoutMs: number;
   /** Not positive: no limit. */
   idleInTransactionTimeoutMs: number;
-  /** Of the answer to one statement; a larger one fails with an AnswerTooLargeError. */
+  /** The limit for the answer to one statement. A larger one fails with an `AnswerTooLargeError`. */
   maxAnswerBytes?: number;
   limits?: Partial<PoolLimits>;
   onConnectionLost?: (error: Error) => void;

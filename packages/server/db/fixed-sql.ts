@@ -10,7 +10,7 @@ export class FixedSql<Row> {
   readonly strings: readonly string[];
   readonly values: readonly unknown[];
 
-  /** `strings` surround the values, so there is one more of them. */
+  /** `strings` are the texts around the values, so there is one text more than values. */
   constructor(strings: readonly string[], values: readonly unknown[]) {
     this.strings = strings;
     this.values = values;

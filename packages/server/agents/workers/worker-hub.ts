@@ -22,7 +22,7 @@ export type WorkerListener = {
   disconnected(): void;
   /** The host that its attempts show. Default: its own. */
   shownAs?: string;
-  /** True when it would continue with another attempt after an end. Default: true. */
+  /** True when it takes another attempt after the end of one. Default: true. */
   takesNew?: () => boolean;
   /** True when it has many more active attempts of this run than processors. Default: false. */
   isCrowded?: (run: number) => boolean;
@@ -68,7 +68,7 @@ const RENEW_MS = 6 * 60 * 60 * 1_000;
 export function createWorkerHub(credentials: AgentCredentials): WorkerHub {
   const workers = new Map<string, Worker>();
   const adopters: AdoptWorker[] = [];
-  /** Connected workers by their newest credential. */
+  /** The connected workers; the key is the newest credential of each. */
   const holders = new Map<string, Worker>();
 
   function forget(worker: Worker): void {

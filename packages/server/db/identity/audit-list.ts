@@ -67,7 +67,7 @@ const selectEntries = (db: TenantDb) => db.selectFrom('audit_log as a').selectAl
 
 export type AuditRow = Awaited<ReturnType<ReturnType<typeof withWhatTheySpeakOf>['execute']>>[number];
 
-/** True for a column of the entry itself: a page is selected before anything is joined to it. */
+/** True for a column of the entry itself. A list sorted only by such columns needs its joins for one page only. */
 const isOwn = (column: AuditColumn): boolean => column !== 'logical_date' && column !== 'extra';
 
 export async function listAuditEntries(

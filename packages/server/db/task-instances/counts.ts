@@ -95,7 +95,7 @@ async function hasTaskNamed(
         .orderBy('i.task_id')
         .limit(1)
         .$if(onlyDag !== undefined, (query) => query.where('i.dag_id', '=', onlyDag ?? ''));
-      // Within one DAG it does not compare pairs: Postgres would start at the DAG each time.
+      // Within one DAG it compares only the tasks. With pairs, Postgres would read from the DAG's first task each time.
       const isBehind =
         onlyDag === undefined ? sql`(i.dag_id, i.task_id) > (s.dag_id, s.task_id)` : sql`i.task_id > s.task_id`;
       const following = tasks.where(sql<boolean>`${isBehind}`);

@@ -140,7 +140,7 @@ export const conditionsOnInstance = (filter: InstanceFilter): RawBuilder<boolean
 
 export const USUAL = { pool: 'default_pool', queue: 'default' } as const;
 
-/** States that no usual value is requested. Postgres then sees that an index of unusual values contains all matches. */
+/** Excludes usual values if none is requested. Postgres then sees that an index of unusual values has all matches. */
 const unusual = ({ pools, queues, tryNumbers }: InstanceFilter): RawBuilder<boolean>[] => [
   ...(pools?.includes(USUAL.pool) === false ? [sql<boolean>`t.pool <> ${sql.lit(USUAL.pool)}`] : []),
   ...(queues?.includes(USUAL.queue) === false ? [sql<boolean>`t.queue <> ${sql.lit(USUAL.queue)}`] : []),

@@ -21,7 +21,7 @@ import { SORTABLE } from './orders.ts';
 
 export type Stretch = {
   filter: InstanceFilter;
-  /** Without the keys that are equal for all of its instances. */
+  /** The sort keys, without those that are equal for all instances of the range. */
   keys: readonly SortKey[];
   from: Cursor | undefined;
   backward: boolean;

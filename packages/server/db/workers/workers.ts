@@ -213,7 +213,7 @@ export type WorkerCount = {
   running: number;
 };
 
-/** Counts workers of one tenant and those that serve all. Undefined: of all tenants. */
+/** Counts the workers of one tenant and those that serve all tenants. Without a tenant it counts all workers. */
 export async function countWorkers(db: Database, filter: { tenantId?: string } = {}): Promise<WorkerCount[]> {
   const ofTenant =
     filter.tenantId === undefined ? sql`true` : sql`(tenant_id is null or tenant_id = ${filter.tenantId}::uuid)`;

@@ -31,8 +31,8 @@ export type Foresight = {
 };
 
 /**
- * More than the number of concurrent runs in most installations, at some kB each. The oldest entries are dropped; their
- * ends read as usual.
+ * Most installations have fewer concurrent runs. An entry takes some kB. When the oldest one is dropped, the end of its
+ * attempt reads the rows as usual.
  */
 const KEPT = 256;
 

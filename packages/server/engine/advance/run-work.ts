@@ -105,8 +105,8 @@ export class RunWork implements RunView {
     const whole = new Set(picks.filter((pick) => pick.mapIndex === undefined).map((pick) => pick.taskId));
     if (whole.size > 0) {
       for (const taskId of whole) this.#wholeTasks.set(taskId, []);
-      // Adds only tasks of this load: an earlier load has added its keys, and an instance that is listed twice counts
-      // twice.
+      // Adds only keys of this load. An earlier load has added its own, and an instance that is listed twice would
+      // count twice.
       for (const [key, row] of this.#rows) if (whole.has(row.task_id)) this.#wholeTasks.get(row.task_id)?.push(key);
     }
     for (const { taskId, mapIndex } of picks) {
@@ -166,8 +166,8 @@ export class RunWork implements RunView {
   }
 
   /**
-   * Returns the states of these tasks, or null unless all their instances are loaded. Instances that are created here
-   * are not.
+   * Returns the states of these tasks. Returns null when some of their instances are not loaded, or when this
+   * transaction creates instances.
    */
   statesOf(taskIds: readonly string[]): LeafState[] | null {
     if (this.fresh.length > 0) return null;

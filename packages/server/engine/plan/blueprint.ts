@@ -70,7 +70,7 @@ export interface PlannedTask {
    * their instances belong to which item, so the number must not change.
    */
   readonly canResize: boolean;
-  /** Tasks in mapped groups that are expanded over its value without being its direct child. */
+  /** Tasks that are expanded over its value, through a mapped group, without being its direct children. */
   readonly farMapped: readonly string[];
   /** Those of `farMapped` that are expanded as soon as the values exist. */
   readonly farEarly: readonly string[];

@@ -17,7 +17,7 @@ export type UpstreamCounts = {
   failed: number;
   upstreamFailed: number;
   removed: number;
-  /** Those of the above that belong to setup tasks. */
+  /** The numbers `setup…` count only instances of setup tasks, which the numbers above include. */
   setupTotal: number;
   setupSuccess: number;
   setupFailed: number;

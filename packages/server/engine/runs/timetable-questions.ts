@@ -163,7 +163,7 @@ function joined(old: CustomTable | undefined, answer: CustomTable, last: DataInt
   return {
     ...answer,
     after: anchor ? { start: anchor.start, end: anchor.end } : old.after,
-    // The older moment: the table's statement about missed runs dates from then.
+    // The older moment, because the table says about missed runs what was true then.
     asked_at: old.asked_at,
     runs: [...old.runs.slice(used + 1), ...answer.runs],
   };

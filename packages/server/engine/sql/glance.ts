@@ -63,7 +63,7 @@ export async function glance(db: Database): Promise<Glance> {
   return seen;
 }
 
-/** These conditions match the partial indexes of live rows, reduced to queued ones. */
+/** Selects queued rows. The first half is the condition of the partial indexes of live rows, so these can be used. */
 const QUEUED = sql`state in ('queued', 'running') and state = 'queued'`;
 const ACTIVE = sql`state in ('queued', 'running', 'restarting', 'deferred')`;
 

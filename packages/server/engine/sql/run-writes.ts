@@ -112,7 +112,7 @@ export async function updateAndStart(
     await updateRunsAndInstances(trx, changes, rows);
     return [];
   }
-  // One statement, because each statement that changes this table first looks at all its indexes.
+  // One statement, because Postgres opens all indexes of the table for each statement that changes it.
   const all = [...rows.map((row) => ({ row })), ...starts.map(withStart)];
   const started = await fixedSql<InstanceRow>`
     with runs as (

@@ -71,7 +71,7 @@ export function createAwaitedRuns(options: {
     const asked = together(questions);
     const names = (asked.runIds ?? asked.logicalDates ?? []).length;
     const states = await readExternalStates(db.tenant(dag.tenantId), { ...dag, ...asked });
-    // There are more states than one query reads. A state that is left out must not count as missing.
+    // The query may have reached its limit and left out states. These must not count as missing.
     if ((states.length >= MAX_STATES || names > MAX_RUNS) && questions.length > 1) {
       for (const question of questions) await answer(dag, [question]);
       return;

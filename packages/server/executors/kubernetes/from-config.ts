@@ -22,7 +22,7 @@ import { installationId } from './pod-names.ts';
 const ALIVE_MS = 30_000;
 /** Pods that are created at the same time when `scheduler.dispatch_buffer_size` is 0. */
 const CONCURRENCY = 32;
-/** The id of a run with many tasks is read once. */
+/** How many ids of runs are cached. All tasks of a run need the same one. */
 const RUN_IDS = 1_000;
 /** The channel on which processes pass attempts to warm workers of other processes. */
 const WARM_CHANNEL = 'svc_warm';

@@ -233,7 +233,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     }
   }
 
-  /** Failed pods may be kept for a while. The attempt of a new pod may just be being recorded. */
+  /** Failed pods may be kept for a while. */
   const isOld = (pod: SeenPod): boolean =>
     Date.now() - Date.parse(pod.createdAt) > (pod.status.phase === 'Failed' ? options.keepFailedMs : 0);
 

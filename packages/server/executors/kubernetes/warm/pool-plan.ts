@@ -33,7 +33,7 @@ export type PoolPlan = {
   giveIdle: number;
   /** Busy workers that leave after their attempt in favour of other pools. */
   giveBusy: number;
-  /** How many it may have. Idle workers above this number leave after a while. */
+  /** How many workers the pool may have. Idle workers above this number leave after a while. */
   target: number;
   /** The limit that keeps waiting attempts from getting workers. */
   limit: 'pool' | 'tenant' | undefined;

@@ -89,7 +89,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     plan();
   }
 
-  /** Uses the worker that was used last first, so that the others become idle for long and leave. */
+  /** Prefers the most recently used worker, so that the others stay idle and leave. */
   function assign(pool: Pool): void {
     if (pool.waiting.length === 0 || isClosing) return;
     const idle = workers
