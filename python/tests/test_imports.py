@@ -41,7 +41,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.triggerer",
         "svc_runtime.import_paths",
     },
-    "svc_runtime.plugins": {"svc_runtime.run"},
+    "svc_runtime.plugins": {"svc_runtime.exceptions", "svc_runtime.record", "svc_runtime.run"},
     "svc": {"airflow", "svc_runtime.dbt"},
     "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
     "svc_runtime.dbt": {

@@ -152,10 +152,19 @@ export const DIFFERENCES: readonly Row[] = [
     applies: 'noted',
   },
   {
-    id: 'policies',
+    id: 'mutation-hook',
     since: 'airflow-3',
-    title: 'the policies of airflow_local_settings.py are not called',
-    detail: 'Check and change DAGs with a function of your own that the DAG files call.',
+    title: 'task_instance_mutation_hook decides the queue and the pool only once',
+    detail:
+      'It is called when the file is compiled, without a run, and in the process of the task, but not before each try. Retries stay in their queue.',
+    applies: 'noted',
+  },
+  {
+    id: 'local-settings',
+    since: 'airflow-3',
+    title: 'get_airflow_context_vars and get_dagbag_import_timeout are not called',
+    detail:
+      'Set variables of tasks with env: in svc.yaml. A file may load as long as the limit of the compiler allows.',
     applies: 'noted',
   },
   {

@@ -7,9 +7,7 @@ the one table: packages/compiler/differences/table.ts.
 from __future__ import annotations
 
 import ast
-import os
 import re
-import sys
 
 from ..record import current
 
@@ -50,14 +48,6 @@ _SETTINGS = {
 # Old spellings of what is the default.
 _DEFAULT_CLASS = re.compile(r"\.(?:BaseXCom|LocalFilesystemBackend)$")
 
-LOCAL_SETTINGS = "airflow_local_settings.py"
-_HOOKS = {
-    "pod_mutation_hook": "pod-mutation-hook",
-    "dag_policy": "policies",
-    "task_policy": "policies",
-    "task_instance_mutation_hook": "policies",
-}
-
 
 def note_differences(text: str, tree: ast.Module, shown: str) -> None:
     if _MENTIONS_KEY.search(text):
@@ -67,7 +57,6 @@ def note_differences(text: str, tree: ast.Module, shown: str) -> None:
         line = text.count("\n", 0, found.end()) + 1
         current.differ("metrics", "Stats", f"{shown}:{line}")
     _note_settings()
-    _note_local_settings()
 
 
 def _note_context_keys(tree: ast.Module, shown: str) -> None:
@@ -123,19 +112,3 @@ def _note_settings() -> None:
             default = DEFAULTS.get(section, {}).get(key, "false")
             if value and value.lower() != default.lower() and not _DEFAULT_CLASS.search(value):
                 current.differ(row, f"[{section}] {key}")
-
-
-def _note_local_settings() -> None:
-    """Python imports the first one on the path, and so does Airflow."""
-    path = next((path for folder in sys.path if os.path.isfile(path := os.path.join(folder, LOCAL_SETTINGS))), None)
-    if path is None:
-        return
-    try:
-        with open(path, encoding="utf-8-sig") as file:
-            tree = ast.parse(file.read())
-    except (OSError, UnicodeDecodeError, SyntaxError):
-        return
-    for node in tree.body:
-        name = getattr(node, "name", None)
-        if name in _HOOKS:
-            current.differ(_HOOKS[name], name, f"{LOCAL_SETTINGS}:{node.lineno}")

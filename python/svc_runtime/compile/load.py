@@ -15,9 +15,16 @@ from types import ModuleType
 from .. import bundle_path
 from ..exceptions import RecordingError
 from ..plugins.loader import load_plugins
+from ..plugins.local_settings import FILE as SETTINGS_FILE
+from ..plugins.local_settings import Violation, load_local_settings
 from ..record import current
+from .definition_line import line_of
 from .differences import note_differences
 from .spellings import GoneError, check_modules, check_spellings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..plugins.local_settings import LocalSettings
 
 MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
@@ -227,6 +234,7 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
         plugins = load_plugins(dags_folder, bundle)
         for warning in (*plugins.problems(), *plugins.warnings):
             current.warn(warning)
+        policies = _local_settings()
         tree = ast.parse(text, filename=path)
         check_spellings(text, tree, shown)
         code = compile(tree, path, "exec", dont_inherit=True)
@@ -235,7 +243,8 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
         modules = _local_modules(module.__name__, dags_folder, path)
         check_modules(modules, dags_folder)
         note_differences(text, tree, shown)
-        return _build(module, text, tree, shown, dags_folder, modules, bundle)
+        dags = _under(policies, _find_dags(module), tree, shown)
+        return _build(dags, module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:
         raise
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
@@ -253,7 +262,47 @@ def _source(path: str, shown: str, groups: dict | None) -> str:
     return whole_file(groups)
 
 
-def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list, bundle: dict | None) -> list:
+def _local_settings() -> LocalSettings | None:
+    """A file of policies that cannot be loaded lets no DAG pass, as on Airflow."""
+    try:
+        found = load_local_settings()
+    except Exception as error:
+        raise _in_local_settings(error) from None
+    if found is not None:
+        found.note_differences()
+    return found
+
+
+def _in_local_settings(error: Exception) -> LoadError:
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename.endswith(SETTINGS_FILE)]
+    line = frames[-1].lineno if frames else getattr(error, "lineno", None)
+    return LoadError(_error("policy", f"{type(error).__name__}: {error}", path=SETTINGS_FILE, line=line))
+
+
+def _under(policies: LocalSettings | None, dags: list, tree: ast.Module, shown: str) -> list:
+    if policies is None:
+        return dags
+    try:
+        return policies.applied(dags)
+    except Violation as error:
+        subject = f"DAG {error.dag_id}" if error.task_id is None else f"task {error.task_id} of DAG {error.dag_id}"
+        line = line_of(tree, error.task_id or error.dag_id) or line_of(tree, error.dag_id)
+        raise LoadError(
+            _error(
+                "policy",
+                f"a policy of {SETTINGS_FILE} refuses {subject}: {error}",
+                path=shown,
+                line=line,
+                instead="Change what the policy names, or ask those who keep the policy",
+            )
+        ) from None
+    except Exception as error:
+        raise _in_local_settings(error) from None
+
+
+def _build(
+    dags: list, module, text: str, tree, shown: str, dags_folder: str, modules: list, bundle: dict | None
+) -> list:
     from .dag_spec import dag_spec
 
     source = {
@@ -266,7 +315,7 @@ def _build(module, text: str, tree, shown: str, dags_folder: str, modules: list,
     }
     specs = []
     seen: set = set()
-    for dag in _find_dags(module):
+    for dag in dags:
         if dag.dag_id in seen:
             raise RecordingError(f"two DAGs in the file have the dag_id '{dag.dag_id}'", "Give each DAG its own id")
         seen.add(dag.dag_id)

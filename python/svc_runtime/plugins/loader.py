@@ -14,9 +14,11 @@ import time
 
 from ..run import current
 from ..run.listeners import AROUND_THEM, FIRED, RUN_HOOKS, names_in, registered
+from .web_stand_ins import StandingIn, is_of_web_server
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
     from typing import Any
 
 # What extends Airflow's own web server and scheduler; neither runs code of authors here.
@@ -157,7 +159,7 @@ def _load_file(folder: str, path: str) -> None:
     if dotted == "__init__":
         return
     try:
-        module = importlib.import_module(dotted)
+        module = _imported(dotted)
     except BaseException as error:  # an author's file may raise anything
         if isinstance(error, KeyboardInterrupt):
             raise
@@ -170,6 +172,17 @@ def _load_file(folder: str, path: str) -> None:
     for value in list(vars(module).values()):
         if _is_plugin(value) and value.__module__ == dotted:
             loaded.take(value, source)
+
+
+def _imported(dotted: str) -> ModuleType:
+    """Again with stand-ins when a package of the web server is missing: what uses it is not needed here, the rest is."""
+    try:
+        return importlib.import_module(dotted)
+    except ModuleNotFoundError as error:
+        if not is_of_web_server(error.name):
+            raise
+    with StandingIn():
+        return importlib.import_module(dotted)
 
 
 def _load_entry_points() -> None:

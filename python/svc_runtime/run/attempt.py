@@ -88,6 +88,8 @@ class Attempt:
         self.ti = ti
         self.task = ti.task
         current.push(context)
+        if current.local_settings is not None:
+            current.local_settings.mutate(ti)
         ti.svc_expand = Expansion(ti.task, ti.map_index, context, context["expanded_ti_count"])
         task, not_templates = unmapped(ti.task, ti.svc_expand)
         if not_templates:

@@ -14,6 +14,8 @@ secrets_source: Any = None
 base_url = ""
 # Plugins that did not import, in words; told in the log of each task that misses them.
 plugin_problems: list[str] = []
+# The policies of the version that this process runs (plugins/local_settings.py); None where it has none.
+local_settings: Any = None
 # The run that listeners of this process hear of.
 heard_run: Any = None
 

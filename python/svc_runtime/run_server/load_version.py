@@ -11,6 +11,8 @@ from types import ModuleType
 
 from .. import bundle_path
 from ..plugins.loader import add_links, load_plugins
+from ..plugins.local_settings import FILE as SETTINGS_FILE
+from ..plugins.local_settings import load_local_settings
 from ..record import current as recording
 from ..record import templating
 from ..run import current, old_context
@@ -18,6 +20,7 @@ from . import kubernetes_models
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..plugins.local_settings import LocalSettings
     from ..record.dag import DAG
 
 
@@ -48,6 +51,7 @@ def load_version(request: dict) -> DAG:
     recording.limits.max_tasks = sys.maxsize
     try:
         load_plugins(folder, request.get("bundle"))
+        policies = load_local_settings()
         with kubernetes_models.StandingIn(os.path.dirname(path), folder):
             exec(compile(text, path, "exec", dont_inherit=True), module.__dict__)
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
@@ -55,8 +59,19 @@ def load_version(request: dict) -> DAG:
         raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None
     old_context.look_at([text, *templating.version_files.values(), *_module_texts(folder)])
     dag = _the_dag(module, request["dag_id"])
+    if policies is not None:
+        _apply(policies, dag)
     add_links(dag)
     return dag
+
+
+def _apply(policies: LocalSettings, dag: DAG) -> None:
+    """The task gets the attributes that the policies gave it when the file was compiled."""
+    try:
+        policies.applied([dag])
+    except Exception as error:
+        trace = "".join(traceback.format_exception(error))[-8000:]
+        raise LoadFailed(f"a policy of {SETTINGS_FILE} refuses the DAG: {error}"[:2000], trace) from None
 
 
 def _module_texts(folder: str) -> list[str]:
