@@ -132,7 +132,7 @@ async function serviceToken(server: ServerProcess, headers: { authorization: str
   return ((await response.json()) as { token: string }).token;
 }
 
-/** Another process on the same database opens the session, as behind a load balancer. */
+/** Opens the session in another process on the same database, as with a load balancer. */
 async function singleSignOnToken(databaseUrl: string): Promise<string> {
   const provider = await startForgingProvider(CLIENT);
   const server = await startSsoServer({ issuer: provider.issuer, flags: { 'database.url': databaseUrl } });

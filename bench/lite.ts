@@ -78,7 +78,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
   }
 }
 
-/** Returns an environment with an empty cache of its own, but with the user's pip cache, which contains packages. */
+/** Returns an environment with a new empty cache, but with the user's pip cache, which contains packages. */
 async function environment(directory: string): Promise<Record<string, string>> {
   const inherited = Object.entries(process.env).flatMap(([name, value]) =>
     value === undefined || name.startsWith('SVC_') ? [] : [[name, value] as const],

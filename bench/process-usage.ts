@@ -23,7 +23,8 @@ export function cpuSecondsWithChildren(pid: number): number | undefined {
 }
 
 /**
- * Returns the processor time of all processes below a process, including ended ones that their parent has waited for.
+ * Returns the processor time of a process and of all processes below it. It includes ended ones that their parent has
+ * waited for.
  */
 export function cpuSecondsOfTree(pid: number): number {
   const stats = readdirSync('/proc')

@@ -16,7 +16,7 @@ import { BACKFILLED, DAGS } from './soak/dags.ts';
 const SAMPLE_EVERY_MS = 10_000;
 /** In the first minutes, code is compiled and caches fill. The comparison starts after them. */
 const WARM_UP_SHARE = 0.2;
-/** After the warm-up, the first and the last part of this size are compared. */
+/** After the warm-up, the first and the last quarter of the samples are compared. */
 const PART = 0.25;
 const POLLED = [
   '/ui/dags?dag_runs_limit=14&limit=50&offset=0',

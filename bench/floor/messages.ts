@@ -15,7 +15,7 @@ export type Messages = {
   close(): void;
 };
 
-/** As long as a credential. */
+/** A token with the length of a credential. */
 const TOKEN = 'x'.repeat(400);
 
 export async function startMessages(): Promise<Messages> {

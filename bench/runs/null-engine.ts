@@ -59,7 +59,7 @@ export async function startNullEngine(
     log,
   });
   const scope = db.tenant(tenant.id);
-  // one may be in progress at the close
+  // A tick may be in progress at the close.
   const ticks = setInterval(() => void scheduler.tick().catch(() => {}), TICK_MS);
 
   return {

@@ -1,7 +1,7 @@
 /**
  * The header in which the command line names the command that it runs. The audit log gets one entry per command from
- * it, as Airflow writes them (`cli_<function>`). The header is only a claim. The authenticated caller of the request is
- * the one who ran the command.
+ * it, as Airflow writes them (`cli_<function>`). The header is only a claim. The actor of the entry is the
+ * authenticated caller of the request.
  */
 export const COMMAND_HEADER = 'x-svc-command';
 

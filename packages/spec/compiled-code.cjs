@@ -1,15 +1,15 @@
-// TypeScript made into JavaScript, and that into code, once per version instead of at every start. Loaded before a program
-// (bin/), and JavaScript itself: what makes TypeScript into it need then not be loaded at all, which is 16 MB of each process. Processor time of a start,
-// without and with it: control plane 2.1 and 1.0 s, worker 0.29 and 0.10 s, tool server 0.45 and 0.23 s (`npm run bench -- lite`,
-// `/usr/bin/time`).
+// Compiles TypeScript to JavaScript, and JavaScript to code, once per version instead of at every start. It is loaded
+// before a program (bin/) and is JavaScript itself. The compiler of TypeScript then need not be loaded, which saves
+// memory in each process. It halves the processor time of a start (`npm run bench -- lite`).
 //
-// In the user's own cache: what lies in a directory that others may write to is not code to run. Where it cannot be written,
-// all works without; in an image, what was compiled for it is used (deploy/agent-bundle/start.cjs).
+// The cache is in the user's own directory, because code from a directory that others may write to must not run. If the
+// directory cannot be written, everything works without the cache. In an image, the code that was compiled for it is
+// used (deploy/agent-bundle/start.cjs).
 const { enableCompileCache, flushCompileCache } = require('node:module');
 const { homedir } = require('node:os');
 const { join } = require('node:path');
 
 enableCompileCache(join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'svc', 'compiled'));
-// Node writes it when a process ends by itself: one that runs for weeks, or is killed, would leave the next as slow as it was.
+// Node writes the cache when a process ends normally. A process that runs for weeks or is killed would not write it.
 setTimeout(flushCompileCache, 20_000).unref();
 require('./bundle.cjs').preferBundle();

@@ -1,5 +1,5 @@
 /**
- * JSON whose numbers keep their digits.
+ * JSON that keeps the digits of its numbers.
  *
  * What authors write (conf, params, values of tasks, extra) must stay unchanged. 9007199254740993 must not come back as
  * 9007199254740992, and 1.0 must not become 1, which is another type in Python. A number that JavaScript would write
@@ -22,9 +22,9 @@ export type RawNumber = { readonly rawJSON: string };
 export const isRawNumber = (value: unknown): value is RawNumber => JSON.isRawJSON(value);
 
 /**
- * Matches a number that JavaScript may write differently: with sixteen or more digits, an exponent, a fraction that
- * ends in 0 or starts with many zeros, or a signed zero. It may match inside a text, which only costs time. It does not
- * match times of day, because the next character must be one that can follow a number.
+ * Matches a number that JavaScript may write differently: one with sixteen or more digits, an exponent, a fraction that
+ * ends in 0, a fraction that starts with many zeros, or a signed zero. It may match inside a text, which only costs
+ * time. It does not match times of day, because the next character must be one that can follow a number.
  */
 const DELICATE =
   /(?:^|[[:,])[ \t\n\r]*-?(?:\d[\d.]{15,}|\d[\d.]{0,15}[eE][+-]?\d+|\d{1,15}\.\d{0,15}0|0\.0{5}\d{0,15}|(?<=-)0)(?=[ \t\n\r,\]}eE]|$)/;

@@ -100,8 +100,8 @@ function systemPackages({ system_packages: names }: Project): string[] {
 }
 
 /**
- * Packages of a repository may depend on Airflow, which our installer omits. Every base image of ours contains the
- * installer.
+ * Packages of a repository may depend on Airflow, so our installer is used, which omits it. All our base images contain
+ * the installer.
  */
 function pythonPackages({ dependencies, connectors }: Project, leavesOutAirflow: boolean): string[] {
   const given = dependencies.map((text, index) => literal(`dependencies[${index}]`, text));

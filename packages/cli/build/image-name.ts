@@ -43,7 +43,7 @@ function checkedRegistry(url: string): string {
     throw usageError(`registry.url is ${url}: write it without ${url.split('://', 1)[0]}://`);
   }
   const [host = '', ...path] = url.replace(/\/+$/, '').split('/');
-  // Without a dot, a port or the name localhost, tools read the first part as a path on a public registry.
+  // A host needs a dot, a port or the name localhost. Otherwise tools read it as a path on a public registry.
   const isHost = HOST.test(host) && (/[.:]/.test(host) || host === LOCAL_REGISTRY);
   if (!isHost) throw usageError(`registry.url is ${url}: it must begin with a host, such as registry.example.com/dags`);
   const wrong = path.find((part) => !PATH_COMPONENT.test(part));

@@ -100,7 +100,10 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   if (started?.failure !== undefined) throw started.failure;
 }
 
-/** What a file that failed contains is unknown, so nothing is removed then. Undefined: not asked for, or not done. */
+/**
+ * Deletes the DAGs that are gone. Returns undefined without `--prune`, and if a file failed, because its DAGs are then
+ * unknown.
+ */
 async function prunedBy(
   context: CliContext,
   input: {

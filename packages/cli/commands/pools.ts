@@ -112,7 +112,7 @@ function slotsOf(text: string): number {
   return slots;
 }
 
-/** Undefined: there is no such pool. */
+/** Returns undefined if the pool does not exist. */
 async function change(client: Client, name: string, fields: PoolFields): Promise<Pool | undefined> {
   try {
     return await client.patch('/api/v2/pools/{pool_name}', { path: { pool_name: name }, body: fields });

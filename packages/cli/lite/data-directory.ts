@@ -103,7 +103,7 @@ export async function refuseUnreachable(path: string): Promise<void> {
 
 /** Postgres accepts only files of its own user, and its own message does not help. */
 export async function refuseForeign(directory: DataDirectory, self = process.getuid?.()): Promise<void> {
-  // a missing directory, or an error that the first write reports
+  // A missing directory is fine, and the first write reports any other error.
   const cluster = await stat(directory.postgres).catch(() => undefined);
   if (cluster === undefined || self === undefined) return;
   if (cluster.uid === (self === 0 ? await postgresUser() : self)) return;

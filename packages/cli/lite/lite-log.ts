@@ -14,7 +14,7 @@ export type LiteLog = {
   readonly secrets: SecretRegistry;
   /** From now on, warnings and errors are shown on the terminal. Before that, only the list of stages is shown. */
   showProblems(): void;
-  /** From now on, only errors are shown. During a stop, parts warn that other parts disappear. */
+  /** From now on, only errors are shown, because during a stop, parts warn that other parts disappear. */
   showErrorsOnly(): void;
 };
 

@@ -251,7 +251,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
  * time.
  */
 function loadControlPlaneAhead(): void {
-  // the later import reports a failure
+  // The later import reports a failure.
   setTimeout(() => void import('@svc/server/server.ts').catch(() => {}), LOAD_AHEAD_MS);
 }
 
@@ -279,7 +279,7 @@ function taskUserStage({
         if (!opened) return undefined;
         log.logger.info(describeTaskUser(user, opened));
       } catch (error) {
-        // reported with the workspace, because nothing runs without Python
+        // This error is reported with the workspace, because nothing runs without Python.
         if (!(error instanceof PythonEnvironmentError)) throw error;
       }
       return `Tasks run as ${user.name}`;

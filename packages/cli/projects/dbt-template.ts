@@ -1,4 +1,4 @@
-/** A small dbt project on DuckDB whose svc.yaml alone defines the DAG: a seed, a view, a table and their tests. */
+/** A small dbt project on DuckDB. Its svc.yaml alone defines the DAG: a seed, a view, a table and their tests. */
 
 /** Returns a valid name of a dbt project: letters, digits and underscores, starting with a letter. */
 const dbtName = (dagId: string): string => dagId.replaceAll(/\W|-/g, '_').replace(/^(?![A-Za-z])/, 'dbt_');

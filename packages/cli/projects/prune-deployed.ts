@@ -1,8 +1,9 @@
 /**
  * `svc deploy --prune`: deletes the DAGs that came from the deployed place and are no longer in it.
  *
- * A DAG comes from the place if its file was below the deployed path: by its absolute path, or, for an Airflow repository,
- * by the name of the repository and the path inside it, which are the same on every machine.
+ * A DAG comes from the place if its file was below the deployed path. The file is compared by its absolute path. In an
+ * Airflow repository it is compared by the name of the repository and the path inside it, which are equal on every
+ * machine.
  */
 import { join, resolve, sep } from 'node:path';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
@@ -16,7 +17,7 @@ import { ask, canAsk } from '../prompt.ts';
 
 type PruneOptions = { yes?: true; json?: true };
 
-/** Deletes them after a yes. Returns their ids. */
+/** Asks the user, deletes the DAGs and returns their ids. */
 export async function pruneDeployed(
   context: CliContext,
   input: { client: Client; path: string; units: readonly CompiledUnit[]; options: PruneOptions },

@@ -1,7 +1,7 @@
 /**
- * Reads what a diagnosis needs about a run. The number of requests does not grow with the run: some short lists that
- * the control plane filters and counts, the spec of the failed versions, one log tail for each shown failure, and a
- * fixed number of further requests (around.ts).
+ * Reads what a diagnosis needs about a run. The number of requests does not grow with the run. It reads some short
+ * lists that the control plane filters and counts, and the spec of the failed versions. It also reads one log tail for
+ * each shown failure, and makes a fixed number of further requests (around.ts).
  */
 import type { Call } from '@svc/client/operations.ts';
 import type { Dag, DagDetails, DagRun, ImportError, TaskInstance } from '@svc/client/wire-types.ts';

@@ -1,4 +1,7 @@
-/** How deep a message may nest. The checks of the protocol's library recurse, so a deeper message exhausts the stack. */
+/**
+ * Limits how deep a message may nest. The checks of the protocol library recurse, so a deeper message would exhaust the
+ * stack.
+ */
 import { Transform } from 'node:stream';
 import { nestingOf } from '@svc/spec/json-shape.ts';
 
@@ -13,7 +16,7 @@ export const isTooDeep = (json: string): boolean => nestingOf(json) > MAX_NESTIN
 const LONGEST_LINE_BYTES = 10 * 1024 * 1024;
 const LINE_BREAK = 0x0a;
 
-/** Passes whole lines on, except those that nest too deeply: these go to `refuse`. */
+/** Passes whole lines on. Lines with too deep nesting go to `refuse` instead. */
 export function createLineCheck(refuse: (line: string) => void): Transform {
   let parts: Buffer[] = [];
   let bytes = 0;

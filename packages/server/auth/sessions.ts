@@ -151,7 +151,7 @@ export function createSessions({
           ...(isRight && isDisabled && { detail: { reason: 'tenant_disabled' } }),
         });
       }
-      // a right password is not a guess, so it does not count against the budget
+      // A right password is not a guess, so it does not count against the budget.
       if (isRight && isDisabled) return { kind: 'tenant_disabled' };
       if (tenant && scope && user && succeeded) {
         return { kind: 'ok', token: (await openSession(scope, tenant, user)).token };

@@ -54,7 +54,10 @@ export type AccessOptions = {
   proxies: ProxyTrust;
   /** Receives every valid token, with the id of its user. */
   onAuthenticated?(token: string, userId: string): void;
-  /** With authentication off in development: the administrator as which every request acts. Otherwise null. */
+  /**
+   * With authentication off in development, returns the administrator as which every request acts. Otherwise returns
+   * null.
+   */
   everybodyIs(): Principal | null;
 };
 

@@ -54,7 +54,7 @@ export type AppOptions = {
   access: AccessOptions;
   /** Without it, every request is served at once. */
   admission?: AdmissionServer;
-  /** Whether the listener speaks TLS. */
+  /** True if the listener speaks TLS. */
   isSecure?: boolean;
   corsOrigins: readonly string[];
   logger: FastifyBaseLogger;

@@ -33,7 +33,7 @@ export function installListsInTurns(app: FastifyInstance): void {
         return text;
       });
       const around = reply.serializeInput({ ...(payload as object), [name]: [] }, schema);
-      // inside a JSON string its quotes would be escaped, so no text matches
+      // Inside a JSON string its quotes would be escaped, so no text of an author matches.
       const empty = `${JSON.stringify(name)}:[]`;
       const text = around.replace(empty, () => `${empty.slice(0, -1)}${written.join()}]`);
       reply.serializer(() => text);

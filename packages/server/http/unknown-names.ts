@@ -34,7 +34,7 @@ function guess(name: string, known: readonly string[]): string {
 }
 
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  // bounded, because an edit distance costs the product of the lengths
+  // The length is limited, because an edit distance costs the product of both lengths.
   const word = name.slice(0, MAX_LENGTH).toLowerCase();
   const [best] = known
     .map((candidate) => ({ candidate, cost: costOf(candidate.toLowerCase(), word) }))

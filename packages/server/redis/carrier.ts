@@ -30,7 +30,7 @@ export function createSubscriptions(settings: RedisSettings): Pick<Carrier, 'sub
     subscribe(channel, listener) {
       listeners.set(channel, listener);
       if (link) {
-        // a refusal is reported by the connection for commands
+        // The connection for commands reports a refusal.
         void link.use((client) => listenOn(client, channel, listener)).catch(() => {});
         return;
       }

@@ -66,7 +66,7 @@ export function openLink(options: {
     client = undefined;
     if (lost) cut(lost);
     become({ status: 'away', reason });
-    // a random pause, so that the processes do not all probe at once
+    // The pause is random, so that the processes do not all probe at once.
     later(probe, pauseMs * (0.75 + Math.random() / 2));
     pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS);
   }
@@ -77,7 +77,7 @@ export function openLink(options: {
       const { createClient } = await import('@redis/client');
       const made: RedisClient = createClient(clientOptions(settings)) as unknown as RedisClient;
       fresh = made;
-      // without a listener, the error would end the process
+      // Without a listener, the error would end the process.
       made.on('error', (error: Error) => lose(made, wordsOf(error)));
       made.on('end', () => lose(made, 'the connection was closed'));
       await answered(
@@ -150,7 +150,7 @@ function cut(client: RedisClient): void {
   try {
     client.destroy();
   } catch {
-    // the connection was never open
+    // The connection was never open.
   }
 }
 

@@ -1,8 +1,8 @@
 /**
  * How this product uses Redis: as a cache of texts that may disappear at any time, and as a carrier of messages that
  * may be lost. Everything in it is in Postgres as well. No call waits longer than a command may take, and none throws.
- * What Redis cannot accept is dropped and reported: in the log at the start and the end of the problem, in the metrics,
- * and in `problem`, which readiness and health show.
+ * What Redis cannot accept is dropped and reported. The log has the start and the end of each problem. The metrics
+ * count them, and readiness and health show `problem`.
  */
 import { createSubscriptions } from './carrier.ts';
 import type { Carrier } from './carrier.ts';
@@ -136,7 +136,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
     getMany,
     put: (key, text, ttlSeconds) => void put(key, text, ttlSeconds),
     problem() {
-      // the first connection attempt is not an outage
+      // The first connection attempt is not an outage.
       return link.state().status === 'away' ? `Redis is away: ${INSTEAD}` : refusals.problem();
     },
     usage: () => ({ isUp: link.state().status === 'ready', outages, commands }),

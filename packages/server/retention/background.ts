@@ -77,7 +77,7 @@ export function createRetention(input: {
       if (retentionMs > 0 && !stopping.signal.aborted) await pass();
       hasFailed = false;
     } catch (error) {
-      // this process stood still so long that another one has taken over
+      // This process stood still so long that another one has taken over.
       const isLost = error instanceof PruneLeaseLostError;
       if (!hasFailed && !isLost) log.warn({ err: error }, 'old runs could not be removed; tried again later');
       hasFailed = true;

@@ -215,7 +215,7 @@ async function inBatch<T>(pass: Pass, work: (trx: SharedDb) => Promise<T>): Prom
     if (!isInTheWay(error)) throw error;
   }
   pass.onProgress?.(report);
-  // stops early when asked to stop
+  // The pause ends early when the pass is asked to stop.
   await sleep(rest(performance.now() - started), undefined, { signal }).catch(() => {});
   return result;
 }

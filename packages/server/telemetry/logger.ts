@@ -38,9 +38,9 @@ export function parseLogLevel(level: string): Level {
 }
 
 /**
- * Everything in a line passes the secret registry before pino sees it: arguments of each call through the `logMethod`
- * hook, child bindings and prefixes through `child`/`setBindings`. pino's own serializers do nothing, because they run
- * after the hook and could add unmasked text. The framework uses them unchanged.
+ * Everything in a line passes the secret registry before pino sees it. The `logMethod` hook handles the arguments of
+ * each call, and `child`/`setBindings` handle child bindings and prefixes. pino's own serializers do nothing, because
+ * they run after the hook and could add unmasked text. The framework uses them unchanged.
  */
 export function createLogger(options: LoggerOptions): Logger {
   const asText = options.format.trim().toLowerCase() === 'text';

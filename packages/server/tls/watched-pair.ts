@@ -35,7 +35,8 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
   let pair = readPairSync(files);
   let trouble: { about: string; isSaid: boolean } | undefined;
   /**
-   * True from the log of a problem until the files are usable. Another problem, or half a replacement, does not end it.
+   * True after a problem was logged, until the files are usable. Another problem or half a replacement does not reset
+   * it.
    */
   let isFailing = false;
   let warnedAt = -Infinity;

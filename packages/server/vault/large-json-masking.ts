@@ -1,6 +1,7 @@
 /**
  * Masks large JSON texts without blocking the event loop. The items of large lists and objects are masked in groups
- * that fit into a piece, and larger items are walked in turn. Text that is not hidden stays as it was written.
+ * that fit into a piece. Larger items are entered and handled in the same way. Text that is not hidden stays as it was
+ * written.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { JsonNestingError, PIECE, parseJsonInTurns } from '@svc/spec/json-in-turns.ts';

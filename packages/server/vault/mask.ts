@@ -50,7 +50,7 @@ export function maskVariable(key: string, value: string): string {
   if (!mayBeJsonContainer(value)) return value;
   const node = readJson(value);
   if (node === 'not-json') return value;
-  // input with this nesting is refused, so this value came in another way and was never checked
+  // Input with this nesting is refused. This value came in another way and was never checked, so it is hidden.
   if (node === 'too-deep') return MASK;
   const shown = maskJson(node);
   return shown === node ? value : writeJson(shown);

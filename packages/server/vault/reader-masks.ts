@@ -1,9 +1,9 @@
 /**
- * Masks what authors and tasks wrote (the conf of a run, an XCom, the extra of an asset event) for callers with read
+ * Masks what authors and tasks wrote (the conf of a run, an XCom, the extra of an asset event), for callers with read
  * access only. It hides the secrets of the tenant's vault anywhere in the text, and values under sensitive names.
  *
- * The secrets of a tenant are indexed once for each state of its vault, in slices, so that no request waits long for
- * the index of another one. docs/secrets.md has the costs.
+ * The secrets of a tenant are indexed once for each state of its vault. The index is built in slices, so that no
+ * request waits long for the index of another one. docs/secrets.md has the costs.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';

@@ -96,7 +96,7 @@ export function checkYamlBounds(text: string, kind: FileKind, file: string): voi
     }
     previous = type;
     if (nesting.depth > limits.depth) throw tooDeep(kind, file, line);
-    // these tokens contain no characters of the text
+    // These tokens contain no characters of the text.
     if (type === 'doc-mode' || type === 'flow-error-end' || type === 'scalar') continue;
     const lastBreak = source.lastIndexOf('\n');
     if (lastBreak === -1) column += source.length;

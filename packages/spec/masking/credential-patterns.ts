@@ -1,7 +1,7 @@
 /**
- * Masks text that looks like a credential, although no caller has registered it: passwords inside URLs, Authorization
- * and Cookie headers, bearer tokens, JSON Web Tokens and tokens of other known shapes, private keys, and values under
- * sensitive names.
+ * Masks text that looks like a credential, although no caller has registered it. It covers passwords inside URLs,
+ * Authorization and Cookie headers, bearer tokens, tokens of known shapes such as JSON Web Tokens, private keys, and
+ * values under sensitive names.
  *
  * Texts come from users and from error messages of other systems, so every rule takes linear time. No regular
  * expression may scan the same text again from each of its positions. Python has the same rules

@@ -1,7 +1,7 @@
 /**
  * Task logs. The default is text; the Accept header selects Airflow's structured JSON or NDJSON. A request returns the
  * whole log, its last lines, lines with a text, or the log as it grows. Everything is read block by block at the speed
- * of the client, so a long log needs no more memory than a short one, and a slow reader delays no other request.
+ * of the client. A long log therefore needs no more memory than a short one, and a slow reader delays no other request.
  */
 import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';

@@ -171,7 +171,7 @@ function connectedWith({ nodes, edges, neighbours }: KeptGraph, nodeId: string):
     );
   }
   const found = new Set([nodeId]);
-  // a set can grow during its iteration
+  // A set can grow during its iteration.
   for (const id of found) for (const next of neighbours.get(id) ?? []) found.add(next);
   return {
     nodes: nodes.filter((node) => found.has(node.id)),

@@ -56,7 +56,7 @@ export function valueText(value: unknown): string {
     if (reserved !== undefined) {
       throw new ApiError('invalid_request', `value must not contain the key "${reserved}": Airflow reserves it`);
     }
-    // one push per item, because a call with all items might exceed the limit of arguments
+    // Items are pushed one by one, because a single call with all of them might exceed the limit of arguments.
     for (const item of Object.values(next)) pending.push(item);
   }
   return JSON.stringify(value);

@@ -15,9 +15,9 @@ export type ClientAuthentication = {
   accepted<Result>(asked: Asked, ask: () => Promise<Result>): Promise<Result>;
   /**
    * Does the same for the start of a sign-in with a device code. Here the body comes first if the provider accepts it
-   * at all. dex reads the secret only from the body, answers as if it were correct, and refuses the client
-   * (`invalid_client`) after the person has typed the code. The method that is accepted here says nothing about other
-   * calls.
+   * at all. dex reads the secret only from the body. Without it, dex answers as if it were correct, and refuses the
+   * client (`invalid_client`) after the person has typed the code. The method that is accepted here says nothing about
+   * other calls.
    */
   acceptedByDeviceEndpoint<Result>(
     asked: Asked,

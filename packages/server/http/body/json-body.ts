@@ -1,7 +1,8 @@
 /**
- * The parser of JSON bodies. The framework refuses invalid JSON and keys that would poison a prototype. In addition, a
- * body must be UTF-8 and must be storable unchanged: its nesting must not overflow the stack when it is serialised, no
- * object may contain a key twice, and text and numbers must stay the same (@svc/spec/storable.ts).
+ * The parser of JSON bodies. The framework refuses invalid JSON and keys that would poison a prototype. This parser
+ * also refuses text that is not UTF-8 and values that cannot be stored unchanged. Their nesting must not overflow the
+ * stack when they are serialised, no object may contain a key twice, and text and numbers must stay the same
+ * (@svc/spec/storable.ts).
  */
 import { isUtf8 } from 'node:buffer';
 import { callbackify } from 'node:util';
@@ -45,7 +46,7 @@ export function installJsonParser(app: FastifyInstance): void {
       const exact = parseExact(text);
       const inexact = storeProblem(exact, NAMED);
       if (inexact !== undefined) return done(new ApiError('invalid_request', inexact));
-      // without a schema, no part of the body is stored
+      // Without a schema, no part of the body is stored.
       done(null, schema === undefined ? body : settleNumbers(exact, schema));
     });
   });

@@ -47,7 +47,7 @@ export function createLiveLines(input: { url: string; db: Database; carrier?: Ca
     timer = undefined;
     const names = [...grown];
     grown = new Set();
-    // followers also look on their own
+    // A failure is harmless, because followers also look on their own.
     notifyLogsGrown(input.db, CHANNEL, names.length > MAX_NAMES ? ANY : names.join(',')).catch(() => {});
   }
 

@@ -5,7 +5,7 @@
  *   the try has ended                                everything becomes one object, then the parts are deleted
  *
  * Every step may be repeated and may stop at any point, because only recorded steps count. A process that has lost its
- * lease without noticing does no harm: the name of a part says which bytes it contains, the one object is replaced only
+ * lease without noticing does no harm. The name of a part says which bytes it contains, the one object is replaced only
  * if it is unchanged, and the step is not recorded.
  */
 import type { Database } from '../../db/database.ts';
