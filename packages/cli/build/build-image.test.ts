@@ -11,7 +11,7 @@ import {
   availableTools,
   startContainerMachine,
 } from '@svc/testing/build/container-machine.ts';
-import type { ContainerMachine } from '@svc/testing/build/container-machine.ts';
+import type { ContainerMachine, ImageContent } from '@svc/testing/build/container-machine.ts';
 
 const TOOLS = CAN_BUILD ? await availableTools() : (['podman', 'buildah'] as const);
 
@@ -23,15 +23,22 @@ beforeAll(async () => {
   return () => machine[Symbol.asyncDispose]();
 });
 beforeEach(() => {
-  directory = mkdtempSync(join(tmpdir(), 'svc-project-'));
-  put({ 'dag.py': 'print("dag")\n' });
+  directory = makeProject();
 });
-afterEach(() => {
-  // Whatever happened to the build, nothing of ours stays in the project.
+afterEach(removeProject);
+
+function makeProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'svc-project-'));
+  writeFileSync(join(folder, 'dag.py'), 'print("dag")\n');
+  return folder;
+}
+
+/** Whatever happened to the build, nothing of ours stays in the project. */
+function removeProject(): void {
   const left = readdirSync(directory).filter((name) => name.startsWith('.svc-build-'));
   rmSync(directory, { recursive: true });
   if (left.length > 0) throw new Error(`left behind: ${left.join(', ')}`);
-});
+}
 
 function put(files: Record<string, string>): void {
   for (const [name, text] of Object.entries(files)) {
@@ -88,7 +95,8 @@ const BOTH = ['linux/amd64', 'linux/arm64'];
 const PATIENCE = { timeout: 240_000 };
 
 describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool) => {
-  it('has its dependencies installed by literal arguments: no shell, no variable, no flag', async () => {
+  describe('with dependencies and task groups', () => {
+    const dagSource = 'dägs/--from=a b <<EOF.py';
     const dependencies = [
       'pandas>=2,<3; python_version < "3.13"',
       '$HOME ${PATH} $(touch /pwned) `touch /pwned`',
@@ -100,55 +108,66 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool)
       '"]\tUSER 0',
       "käse \u{1F600} ' # * ? [a]",
     ];
-    const built = await build(
-      { dependencies, connectors: ['http'], system_packages: ['g++', 'libpq5=15.1-1~deb13u1'] },
-      { builder: tool },
-    );
-    const calls = (name: string): string[][] =>
-      machine.readFrom(tool, built.image, `${name}.calls`).split('\0\0').filter((call) => call !== '').map((call) => call.split('\0')); // prettier-ignore
-    expect(calls('python')).toEqual([
-      ['-m', 'pip', 'install', '--no-cache-dir', '--', ...dependencies, 'apache-airflow-providers-http'],
-    ]);
-    const [update, install = []] = calls('apt-get');
-    expect(update).toEqual(['update']);
-    expect(install.slice(install.indexOf('--'))).toEqual(['--', 'g++', 'libpq5=15.1-1~deb13u1']);
-    expect([...machine.filesOf(tool, built.image).keys()].filter((path) => path.includes('pwned'))).toEqual([]);
-  });
+    let built: BuiltImage;
+    let content: ImageContent;
+    let config: Record<string, unknown>;
+    beforeAll(async () => {
+      if (!CAN_BUILD) return;
+      directory = makeProject();
+      put({
+        [dagSource]: 'dag',
+        'other.py': '',
+        'transform/models/a.sql': '',
+        'transform/__pycache__/x.pyc': '',
+        'svc.yaml': '',
+      });
+      const packages = { connectors: ['http'], system_packages: ['g++', 'libpq5=15.1-1~deb13u1'] };
+      built = await build(
+        { dag_source: dagSource, dependencies, ...packages },
+        { builder: tool, groupDirectories: ['transform'] },
+      );
+      content = machine.contentOf(tool, built.image);
+      const inspected = machine.tool(tool === 'docker' ? 'docker' : 'podman', 'image', 'inspect', built.image);
+      const [first] = JSON.parse(inspected) as [{ Config: Record<string, unknown> }];
+      config = first.Config;
+      removeProject();
+    });
 
-  it('runs our agent as a number, in the directory of the DAG, and carries its labels', async () => {
-    const { image, digest, reference } = await build({}, { builder: tool });
-    const [config] = JSON.parse(machine.tool(tool === 'docker' ? 'docker' : 'podman', 'image', 'inspect', image)) as [
-      { Config: Record<string, unknown> },
-    ];
-    expect(config.Config).toMatchObject({
-      User: '10001:10001',
-      Entrypoint: ['svc-agent'],
-      WorkingDir: '/opt/svc/dag',
-      Labels: { 'svc.dag_id': 'svc-test-orders', 'svc.schema_version': '1.0' },
+    it('has these installed by literal arguments: no shell, no variable, no flag', () => {
+      const calls = (name: string): string[][] =>
+        content.read(`${name}.calls`).split('\0\0').filter((call) => call !== '').map((call) => call.split('\0')); // prettier-ignore
+      expect(calls('python')).toEqual([
+        ['-m', 'pip', 'install', '--no-cache-dir', '--', ...dependencies, 'apache-airflow-providers-http'],
+      ]);
+      const [update, install = []] = calls('apt-get');
+      expect(update).toEqual(['update']);
+      expect(install.slice(install.indexOf('--'))).toEqual(['--', 'g++', 'libpq5=15.1-1~deb13u1']);
+      expect([...content.files.keys()].filter((path) => path.includes('pwned'))).toEqual([]);
     });
-    expect({ image, digest, reference }).toEqual({
-      image: 'localhost/svc-test-orders:v1',
-      digest: null,
-      reference: 'localhost/svc-test-orders:v1',
-    });
-  });
 
-  it('contains the DAG file and the projects of its groups, readable by its user, and nothing else of the project', async () => {
-    const dagSource = 'dägs/--from=a b <<EOF.py';
-    put({
-      [dagSource]: 'dag',
-      'other.py': '',
-      'transform/models/a.sql': '',
-      'transform/__pycache__/x.pyc': '',
-      'svc.yaml': '',
+    it('runs our agent as a number, in the directory of the DAG, and carries its labels', () => {
+      expect(config).toMatchObject({
+        User: '10001:10001',
+        Entrypoint: ['svc-agent'],
+        WorkingDir: '/opt/svc/dag',
+        Labels: { 'svc.dag_id': 'svc-test-orders', 'svc.schema_version': '1.0' },
+      });
+      const { image, digest, reference } = built;
+      expect({ image, digest, reference }).toEqual({
+        image: 'localhost/svc-test-orders:v1',
+        digest: null,
+        reference: 'localhost/svc-test-orders:v1',
+      });
     });
-    const built = await build({ dag_source: dagSource }, { builder: tool, groupDirectories: ['transform'] });
-    const files = [...machine.filesOf(tool, built.image)].filter(
-      ([path, entry]) => path.startsWith('opt/svc/dag/') && entry.startsWith('-'),
-    );
-    expect(Object.fromEntries(files)).toEqual({
-      [`opt/svc/dag/${dagSource}`]: '-rw-r--r-- 10001/10001',
-      'opt/svc/dag/transform/models/a.sql': '-rw-r--r-- 10001/10001',
+
+    it('contains the DAG file and the projects of its groups, readable by its user, and nothing else of the project', () => {
+      const files = [...content.files].filter(
+        ([path, entry]) => path.startsWith('opt/svc/dag/') && entry.startsWith('-'),
+      );
+      expect(Object.fromEntries(files)).toEqual({
+        [`opt/svc/dag/${dagSource}`]: '-rw-r--r-- 10001/10001',
+        'opt/svc/dag/transform/models/a.sql': '-rw-r--r-- 10001/10001',
+      });
     });
   });
 
@@ -170,7 +189,7 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool)
       { exclude_paths: ['.git', '__pycache__', '*.pyc', '.venv', '*.pem', 'conf/private'] },
       { builder: tool, groupDirectories: 'whole' },
     );
-    const files = [...machine.filesOf(tool, built.image)].filter(
+    const files = [...machine.contentOf(tool, built.image).files].filter(
       ([path, entry]) => path.startsWith('opt/svc/dag/') && entry.startsWith('-'),
     );
     expect(files.map(([path]) => path.slice('opt/svc/dag/'.length)).sort()).toEqual([
@@ -188,45 +207,37 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool)
       'keep/x': '',
     });
     const built = await build({ dependencies: ['pandas'], exclude_paths: ['.env'] }, { builder: tool });
-    const files = [...machine.filesOf(tool, built.image).keys()].filter((path) => /^own\/.*[^/]$/.test(path));
+    const files = [...machine.contentOf(tool, built.image).files.keys()].filter((path) => /^own\/.*[^/]$/.test(path));
     expect(files.sort()).toEqual(['own/Dockerfile', 'own/dag.py', 'own/keep/x']);
     expect(built.warnings).toEqual([
       "base_image, dependencies have no effect: the image is built with the project's own Dockerfile",
     ]);
   });
 
-  it('that is pushed is pinned by the digest the registry knows it by', async () => {
-    const registry = { url: `${machine.registry}/team`, tag_strategy: 'content' };
-    const built = await build(
-      { registry },
-      { builder: tool, push: true, tagSource: { contentHash: 'abcdef0123456789' } },
-    );
-    expect(built.image).toBe(`${machine.registry}/team/svc-test-orders:abcdef012345`);
-    expect(built.digest).toBe(
-      (await registryManifest(machine.registry, 'team/svc-test-orders/manifests/abcdef012345')).digest,
-    );
-    expect(built.reference).toBe(`${machine.registry}/team/svc-test-orders@${built.digest}`);
-  });
-
-  it('is pushed with the credentials from the environment, which stay nowhere', async () => {
-    const registry = { url: `${machine.privateRegistry}/dags`, auth_method: 'environment' };
+  it('is pushed with the credentials from the environment, which stay nowhere, and pinned by its digest there', async () => {
+    const registry = { url: `${machine.privateRegistry}/dags`, auth_method: 'environment', tag_strategy: 'content' };
     const env = {
       ...machine.env,
       SVC_REGISTRY_USERNAME: REGISTRY_LOGIN.username,
       SVC_REGISTRY_PASSWORD: REGISTRY_LOGIN.password,
     };
-    const built = await build({ registry }, { builder: tool, push: true, env });
-    expect(built.digest).toBe(
-      (await registryManifest(machine.privateRegistry, 'dags/svc-test-orders/manifests/v1')).digest,
-    );
+    const tagSource = { contentHash: 'abcdef0123456789' };
+    const built = await build({ registry }, { builder: tool, push: true, env, tagSource });
+    const manifest = await registryManifest(machine.privateRegistry, 'dags/svc-test-orders/manifests/abcdef012345');
+    const repository = `${machine.privateRegistry}/dags/svc-test-orders`;
+    expect(built).toMatchObject({
+      image: `${repository}:abcdef012345`,
+      digest: manifest.digest,
+      reference: `${repository}@${manifest.digest}`,
+    });
     // The tool itself has not learned them.
     await expect(
-      build({ registry: { ...registry, auth_method: 'docker_config' } }, { builder: tool, push: true }),
+      build({ registry: { ...registry, auth_method: 'docker_config' } }, { builder: tool, push: true, tagSource }),
     ).rejects.toMatchObject({
       hint: expect.stringMatching(/refuses the credentials/),
     });
     const wrong = { ...env, SVC_REGISTRY_PASSWORD: 'wrong' };
-    await expect(build({ registry }, { builder: tool, push: true, env: wrong })).rejects.toMatchObject({
+    await expect(build({ registry }, { builder: tool, push: true, env: wrong, tagSource })).rejects.toMatchObject({
       message: expect.stringMatching(/^logging in to the registry of/),
       hint: expect.stringMatching(/check SVC_REGISTRY_USERNAME/),
     });

@@ -77,6 +77,7 @@ describe('options', () => {
 // Node that copy a few files. That shows the build file to be sound and complete, not that the real packages install.
 describe.skipIf(!CAN_BUILD)('the build file', { timeout: 240_000 }, () => {
   let machine: ContainerMachine;
+  let baseImage: string;
   beforeAll(async () => {
     if (!CAN_BUILD) return;
     machine = await startContainerMachine(['podman']);
@@ -89,19 +90,21 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 $3 && cp packages/agent/package.json
 `;
     const directory = machine.env['HOME'] ?? '';
     writeFileSync(join(directory, 'Standin'), standIn);
-    for (const name of ['node:24-trixie-slim', 'python:3.12-slim-trixie']) {
-      const image = `${machine.registry}/library/${name}`;
-      machine.tool('podman', 'build', '--file', join(directory, 'Standin'), '--tag', image, directory);
-      machine.tool('podman', 'push', image);
-    }
+    const standInImage = 'localhost/stand-in:1';
+    machine.tool('podman', 'build', '--file', join(directory, 'Standin'), '--tag', standInImage, directory);
+    for (const name of ['node:24-trixie-slim', 'python:3.12-slim-trixie'])
+      machine.tool('podman', 'push', standInImage, `docker://${machine.registry}/library/${name}`);
     const mirror = `[[registry]]\nprefix = "docker.io"\nlocation = "${machine.registry}"\ninsecure = true\n`;
     writeFileSync(machine.env['CONTAINERS_REGISTRIES_CONF'] ?? '', mirror);
     return () => machine[Symbol.asyncDispose]();
   });
+  beforeAll(async () => {
+    if (CAN_BUILD) baseImage = await buildLine();
+  });
 
   it('copies the agent and the Python package, leaves everything else, and ends as a number', async () => {
-    const image = await buildLine();
-    const files = [...machine.filesOf('podman', image).keys()].filter((path) => path.startsWith('opt/svc/'));
+    const content = machine.contentOf('podman', baseImage);
+    const files = [...content.files.keys()].filter((path) => path.startsWith('opt/svc/'));
     const below = (folder: string): string[] => {
       const names = files
         .filter((path) => path.startsWith(`opt/svc/${folder}/`))
@@ -117,14 +120,13 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 $3 && cp packages/agent/package.json
     expect(files).toContain('opt/svc/python/svc_runtime/__init__.py');
     expect(files.filter((path) => /\.test\.ts$|\/testing\/|\.pyc$|__pycache__/.test(path))).toEqual([]);
 
-    const inspected = machine.tool('podman', 'image', 'inspect', image);
+    const inspected = machine.tool('podman', 'image', 'inspect', baseImage);
     const [{ Config }] = JSON.parse(inspected) as [{ Config: Record<string, unknown> }];
     expect(Config).toMatchObject({ User: '10001:10001', Entrypoint: ['svc-agent'], WorkingDir: '/opt/svc/dag' });
-    expect(machine.readFrom('podman', image, 'python.calls').split('\0')).toContain('pip');
+    expect(content.read('python.calls').split('\0')).toContain('pip');
   });
 
   it('makes the image that a DAG of this release asks for', async () => {
-    await buildLine();
     const projectDirectory = join(machine.env['HOME'] ?? '', 'project');
     mkdirSync(projectDirectory);
     writeFileSync(join(projectDirectory, 'dag.py'), '');
@@ -141,7 +143,7 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 $3 && cp packages/agent/package.json
       builder: 'podman',
       env: machine.env,
     });
-    expect([...machine.filesOf('podman', image).keys()]).toContain('opt/svc/bin/svc-agent');
+    expect([...machine.contentOf('podman', image).files.keys()]).toContain('opt/svc/bin/svc-agent');
   });
 
   async function buildLine(): Promise<string> {

@@ -44,9 +44,14 @@ export type ContainerMachine = AsyncDisposable & {
   readonly listImage: string;
   /** Runs one of the tools to its end and returns what it printed. */
   readonly tool: (name: ToolName, ...words: string[]) => string;
-  /** Files of an image: path → `mode owner/group`. */
-  readonly filesOf: (name: ToolName, image: string) => Map<string, string>;
-  readonly readFrom: (name: ToolName, image: string, path: string) => string;
+  /** Exports the image, which takes three programs: ask once for each image. */
+  readonly contentOf: (name: ToolName, image: string) => ImageContent;
+};
+
+export type ImageContent = {
+  /** Path → `mode owner/group`. */
+  readonly files: ReadonlyMap<string, string>;
+  readonly read: (path: string) => string;
 };
 
 /** podman and buildah, and docker where an engine answers. */
@@ -83,7 +88,6 @@ export async function startContainerMachine(tools: readonly ToolName[]): Promise
     run('docker', ['import', '-', baseImage], rootfs);
   }
   const listImage = pushListImage({ run, rootfs, registry: open.address });
-  const exported = (name: ToolName, image: string): string => exportImage({ run, name, image, directory });
   const all = started.move();
   return {
     env,
@@ -92,9 +96,11 @@ export async function startContainerMachine(tools: readonly ToolName[]): Promise
     baseImage,
     listImage,
     tool: (name, ...words) => run(name, words),
-    filesOf: (name, image) =>
-      listFiles(run('tar', ['--numeric-owner', '--quoting-style=literal', '-tvf', exported(name, image)])),
-    readFrom: (name, image, path) => run('tar', ['-xOf', exported(name, image), path]),
+    contentOf: (name, image) => {
+      const archive = exportImage({ run, name, image, directory });
+      const files = listFiles(run('tar', ['--numeric-owner', '--quoting-style=literal', '-tvf', archive]));
+      return { files, read: (path) => run('tar', ['-xOf', archive, path]) };
+    },
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
 }
@@ -110,7 +116,7 @@ function exportImage(options: { run: Run; name: ToolName; image: string; directo
   // podman and buildah share one store.
   const exporter = name === 'docker' ? 'docker' : 'podman';
   const container = run(exporter, ['create', image, 'true']).trim().split('\n').at(-1) ?? '';
-  const file = join(options.directory, 'image.tar');
+  const file = join(options.directory, `${container}.tar`);
   run(exporter, ['export', '--output', file, container]);
   run(exporter, ['rm', container]);
   return file;

@@ -26,6 +26,8 @@ export function toolEnvironment({ directory, registries, driver }: ToolEnvironme
     CONTAINERS_REGISTRIES_CONF: join(directory, 'registries.conf'),
     // Commands of a build run without cgroups and namespaces of their own, which containers around us may not give out.
     BUILDAH_ISOLATION: 'chroot',
+    // With vfs each layer is a copy of the whole file system, and podman makes one for each step unless told otherwise.
+    ...(driver === 'vfs' && { BUILDAH_LAYERS: 'false' }),
   };
 }
 
