@@ -28,7 +28,6 @@ export const LONG_FILES = [
   'packages/cli/commands/deploy-image.test.ts',
   'packages/server/api/logs/logs-large.test.ts',
   'packages/cli/lite/editor.test.ts',
-  'packages/cli/lite/web-ui/hitl.test.ts',
   'packages/cli/lite/web-ui/browse.test.ts',
   'packages/mcp/transports/stdio.test.ts',
   'packages/testing/ends-with-this-process.test.ts',

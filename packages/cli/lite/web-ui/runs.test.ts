@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { eventually } from '@svc/testing/eventually.ts';
 import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, EVENTUALLY, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
@@ -36,6 +37,20 @@ def lighthouse():
 
 lighthouse()
 `;
+/** Asks a person. */
+const RELEASE = `
+from airflow.providers.standard.operators.empty import EmptyOperator
+from airflow.providers.standard.operators.hitl import ApprovalOperator
+from airflow.sdk import DAG, Param
+
+with DAG("release", schedule=None):
+    ApprovalOperator(
+        task_id="approve",
+        subject="May the release go out?",
+        body="It has **three** changes.",
+        params={"remark": Param("none", type="string", title="Remark")},
+    ) >> EmptyOperator(task_id="ship")
+`;
 const AUDITED = ['post_clear_task_instances', 'patch_task_instance', 'patch_dag_run', 'delete_dag_run'];
 const TIMEOUT_MS = 400_000;
 
@@ -43,12 +58,15 @@ let lite: LiteInstance;
 let browser: Browser;
 let tab: WatchedPage;
 let page: Page;
+/** Its task waits for an answer. */
+let questionRunId: string;
 
 beforeAll(async () => {
   lite = await startLite({
     examples: ['hello', 'pizza_order', 'moon_phases', 'flaky_weather'],
-    dags: { 'lighthouse/dag.py': LIGHTHOUSE },
+    dags: { 'lighthouse/dag.py': LIGHTHOUSE, 'release/dags/release.py': RELEASE },
   });
+  questionRunId = await untilItAsks();
   browser = await launchBrowser();
   tab = await openWatchedPage(browser, lite.url);
   ({ page } = tab);
@@ -73,6 +91,16 @@ const statesOf = async (dagId: string, runId: string): Promise<Record<string, st
   Object.fromEntries((await instancesOf(dagId, runId)).map((instance) => [instance.task_id, instance.state]));
 /** As the UI writes it: ids are not escaped. */
 const runPath = (dagId: string, runId: string, rest = ''): string => `/dags/${dagId}/runs/${runId}${rest}`;
+
+async function untilItAsks(): Promise<string> {
+  await lite.api('PATCH', '/dags/release', { is_paused: false });
+  const { dag_run_id: runId } = await lite.api<Run>('POST', '/dags/release/dagRuns', {});
+  const waiting = '/dags/~/dagRuns/~/hitlDetails?state=deferred&response_received=false';
+  const asks = async (): Promise<boolean> =>
+    (await lite.api<{ total_entries: number }>('GET', waiting)).total_entries === 1;
+  await eventually(asks, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
+  return runId;
+}
 
 /** Whatever happens from here on happens in the page as it is: a reload would forget the mark. */
 const markPage = (): Promise<void> => page.evaluate('globalThis.isSamePage = true');
@@ -138,7 +166,7 @@ describe('changing a run', () => {
   it(
     'clears a task and what follows it, as the preview said, and runs both again',
     async () => {
-      await tab.visit(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
+      await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
       await page.getByRole('button', { name: 'Clear Task Instance' }).first().click();
       await tab.dialog().getByText('Affected Tasks: 2').waitFor();
       await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
@@ -224,7 +252,7 @@ describe('changing a run', () => {
     'deletes a run',
     async () => {
       const doomed = await runToEnd(lite.api, 'hello');
-      await tab.visit(runPath('hello', doomed));
+      await tab.go(runPath('hello', doomed));
       await page.getByRole('button', { name: 'Delete Dag Run' }).click();
       // On its way out the page asks once more for what has just gone.
       await tab.expectingStatuses([404], async () => {
@@ -275,4 +303,48 @@ describe('a backfill', () => {
     },
     TIMEOUT_MS,
   );
+});
+
+describe('a task that asks a person', { timeout: TIMEOUT_MS }, () => {
+  it('shows its question on the pages of the web UI while it waits', async () => {
+    await tab.go('/', 'Required Action');
+    await tab.look('questions-home');
+    await tab.go('/dags?has_pending_actions=true', 'release');
+    await tab.look('questions-dags');
+    await tab.go('/required_actions', 'May the release go out?');
+    await tab.look('questions-list');
+  });
+
+  it('is in a list that can be sorted by every column that offers it', async () => {
+    await tab.go('/required_actions', 'May the release go out?');
+    const headings = page.locator('th button, th [role=button]');
+    const count = await headings.count();
+    expect(count).toBeGreaterThan(3);
+    for (let place = 0; place < count; place += 1) {
+      const isSorted = (url: string): boolean => url.includes('hitlDetails') && url.includes('order_by');
+      const sorted = page.waitForResponse((response) => isSorted(response.url()));
+      await headings.nth(place).click();
+      const answer = await sorted;
+      expect([answer.url(), answer.status()]).toEqual([answer.url(), 200]);
+      await page.getByText('May the release go out?').first().waitFor();
+    }
+  });
+
+  it('is answered on its page, and the run goes on', async () => {
+    await tab.go(`/dags/release/runs/${questionRunId}/tasks/approve/required_actions`, 'May the release go out?');
+    await tab.look('questions-task');
+    const remark = page.locator('input[name="element_remark"]');
+    await remark.fill('go ahead');
+    await remark.press('Tab'); // the form takes a field over when it is left
+    await page.getByRole('button', { name: 'Approve', exact: true }).click();
+    await runEnds(lite.api, 'release', questionRunId);
+    const path = `/dags/release/dagRuns/${encodeURIComponent(questionRunId)}/taskInstances/approve/-1/hitlDetails`;
+    expect(await lite.api('GET', path)).toMatchObject({
+      chosen_options: ['Approve'],
+      params_input: { remark: 'go ahead' },
+      responded_by_user: { name: ADMIN },
+    });
+    await tab.visit('/required_actions', 'May the release go out?');
+    await tab.look('questions-answered');
+  });
 });
