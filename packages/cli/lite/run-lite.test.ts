@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
+import { placePreparedCluster } from '@svc/testing/postgres/prepared-cluster.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
@@ -192,7 +193,9 @@ describe('svc lite', { timeout: 300_000 }, () => {
   });
 
   it('starts two instances at the same moment, each with its own data and ports', async () => {
-    const both = ['one', 'two'].map((name) => spawnSvc(['lite', '--port', '0', '--data-dir', join(directory, name)]));
+    const folders = ['one', 'two'].map((name) => join(directory, name));
+    for (const folder of folders) await placePreparedCluster(join(folder, 'postgres'));
+    const both = folders.map((folder) => spawnSvc(['lite', '--port', '0', '--data-dir', folder]));
     for (const instance of both) running.add(instance);
     await Promise.all(both.map((instance) => instance.until('Ctrl-C')));
     const urls = both.map((instance) => /^URL\s+(\S+)$/m.exec(instance.output())?.[1] ?? '');

@@ -14,6 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { eventually } from '@svc/testing/eventually.ts';
+import { placePreparedCluster } from '@svc/testing/postgres/prepared-cluster.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
 
 /** Real processes start, stop and time out in each test, and the machine may be busy. */
@@ -74,6 +75,7 @@ beforeAll(async () => {
   writeFileSync(join(directory, 'workspace', 'dags.py'), DAGS);
   writeFileSync(join(directory, 'workspace', 'broken.py'), 'from airflow.sdk import DAG\nthis is not python\n');
   agentPort = await freePort();
+  await placePreparedCluster(join(directory, 'data', 'postgres'));
   lite = await started();
   // A busy machine may not have compiled them by the end of the start.
   for (const dag of ['work', 'deaf']) await eventually(() => api('PATCH', `/dags/${dag}`, { is_paused: false }));

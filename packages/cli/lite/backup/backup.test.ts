@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import {
   chmodSync,
+  createReadStream,
   existsSync,
   mkdtempSync,
   readFileSync,
@@ -11,11 +12,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { createGunzip, gzipSync } from 'node:zlib';
 import { asClusterSuperuser } from '@svc/local-postgres/cluster-superuser.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { placePreparedCluster } from '@svc/testing/postgres/prepared-cluster.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
+import { MANIFEST } from './manifest.ts';
+import type { Manifest } from './manifest.ts';
 import { readTar, writeTar } from './tar.ts';
 import type { TarEntry } from './tar.ts';
 
@@ -33,6 +40,7 @@ beforeAll(async () => {
   chmodSync(directory, 0o755);
   dataDir = join(directory, 'data');
   backup = join(directory, 'backup.tar.gz');
+  await placePreparedCluster(join(dataDir, 'postgres'));
   lite = await started(dataDir);
 });
 
@@ -52,6 +60,12 @@ async function started(path: string): Promise<SpawnedSvc> {
 async function svc(...argv: string[]): Promise<{ code: unknown; output: string }> {
   const process = spawnSvc(argv);
   return { code: await process.ended, output: process.output() };
+}
+
+/** Without a process: for what is refused. */
+async function refused(...argv: string[]): Promise<{ code: number; output: string }> {
+  const { code, stdout, stderr } = await runSvc(argv, { env: { HOME: directory } });
+  return { code, output: `${stdout}${stderr}` };
 }
 
 const urlOf = (process: SpawnedSvc): string => /^URL\s+(\S+)$/m.exec(process.output())?.[1] ?? '';
@@ -97,31 +111,37 @@ function startWriting(): { committed: () => number; stop: () => Promise<void> } 
   };
 }
 
-const asBuffer = async (entry: TarEntry): Promise<Buffer> => {
-  const chunks: Buffer[] = [];
-  if (entry.kind === 'file') for await (const chunk of entry.content) chunks.push(chunk);
-  return Buffer.concat(chunks);
-};
+type Stored = { path: string; content: Buffer };
+
+/** What the backup has beside the database, whose forty megabytes no forgery needs, with a manifest of just that. */
+async function withoutDatabase(): Promise<Stored[]> {
+  const isKept = (path: string): boolean => !path.startsWith('postgres');
+  const stored: Stored[] = [];
+  for await (const entry of readTar(createReadStream(backup).pipe(createGunzip()))) {
+    if (entry.kind !== 'file') continue;
+    const content = await buffer(Readable.from(entry.content));
+    if (isKept(entry.path)) stored.push({ path: entry.path, content });
+  }
+  const manifest = stored.find(({ path }) => path === MANIFEST);
+  if (!manifest) throw new Error('the backup has no manifest');
+  const { files, ...facts } = JSON.parse(manifest.content.toString()) as Manifest;
+  const kept = Object.fromEntries(Object.entries(files).filter(([path]) => isKept(path)));
+  manifest.content = Buffer.from(JSON.stringify({ ...facts, files: kept }));
+  return stored;
+}
 
 /** The archive with every entry passed through `change`. */
-async function forged(change: (entry: { path: string; content: Buffer }) => void): Promise<string> {
-  async function* changed(): AsyncGenerator<TarEntry> {
-    const whole = gunzipSync(readFileSync(backup));
-    for await (const entry of readTar(
-      (async function* () {
-        yield whole;
-      })(),
-    )) {
-      const copy = { path: entry.path, content: await asBuffer(entry) };
-      change(copy);
-      if (entry.kind === 'directory') yield { kind: 'directory', path: copy.path };
-      else yield { kind: 'file', path: copy.path, size: copy.content.length, content: [copy.content] };
-    }
-  }
-  const chunks: Buffer[] = [];
-  for await (const chunk of writeTar(changed())) chunks.push(chunk);
+async function forged(change: (entry: Stored) => void): Promise<string> {
+  const stored = await withoutDatabase();
+  for (const entry of stored) change(entry);
+  const entries = stored.map(({ path, content }): TarEntry => ({
+    kind: 'file',
+    path,
+    size: content.length,
+    content: [content],
+  }));
   const file = join(directory, 'forged.tar.gz');
-  writeFileSync(file, gzipSync(Buffer.concat(chunks), { level: 1 }));
+  writeFileSync(file, gzipSync(await buffer(writeTar(Readable.from(entries)))));
   return file;
 }
 
@@ -169,11 +189,11 @@ describe('svc lite backup', { timeout: PATIENCE_MS }, () => {
   });
 
   it('does not overwrite a file unless told to, and leaves no part of one that it could not write', async () => {
-    const again = await svc('lite', 'backup', backup, '--data-dir', dataDir);
+    const again = await refused('lite', 'backup', backup, '--data-dir', dataDir);
     expect(again).toMatchObject({ code: 1, output: expect.stringContaining('--force') as string });
-    const nowhere = await svc('lite', 'backup', join(directory, 'nowhere', 'b'), '--data-dir', dataDir);
+    const nowhere = await refused('lite', 'backup', join(directory, 'nowhere', 'b'), '--data-dir', dataDir);
     expect(nowhere).toMatchObject({ code: 1, output: expect.stringContaining('a directory that is there') as string });
-    const nothing = await svc('lite', 'backup', join(directory, 'b'), '--data-dir', join(directory, 'nothing'));
+    const nothing = await refused('lite', 'backup', join(directory, 'b'), '--data-dir', join(directory, 'nothing'));
     expect(nothing).toMatchObject({ code: 4, output: expect.stringContaining('no installation of lite') as string });
     expect(readdirSync(directory).filter((name) => name.includes('partial'))).toEqual([]);
     expect(existsSync(join(directory, 'nothing'))).toBe(false);
@@ -182,7 +202,7 @@ describe('svc lite backup', { timeout: PATIENCE_MS }, () => {
 
 describe('svc lite restore', { timeout: PATIENCE_MS }, () => {
   it('refuses a running installation, even with --force', async () => {
-    const { code, output } = await svc('lite', 'restore', backup, '--data-dir', dataDir, '--force');
+    const { code, output } = await refused('lite', 'restore', backup, '--data-dir', dataDir, '--force');
     expect(code).toBe(1);
     expect(output).toContain(`stop it first (kill ${lite.pid})`);
   });
@@ -194,7 +214,7 @@ describe('svc lite restore', { timeout: PATIENCE_MS }, () => {
     ['is something else', 'not a whole backup', async () => writeJunk()],
   ])('refuses an archive that %s, and changes nothing', async (_, message, make) => {
     const target = join(directory, 'refused');
-    const { code, output } = await svc('lite', 'restore', await make(), '--data-dir', target);
+    const { code, output } = await refused('lite', 'restore', await make(), '--data-dir', target);
     expect(code).toBe(1);
     expect(output).toMatch(new RegExp(message));
     expect(existsSync(target)).toBe(false);
@@ -207,8 +227,7 @@ describe('svc lite restore', { timeout: PATIENCE_MS }, () => {
     running.delete(lite);
     const ofLeftover = join(directory, 'leftover.tar.gz');
     expect(await svc('lite', 'backup', ofLeftover, '--data-dir', dataDir, '--json')).toMatchObject({ code: 0 });
-    const refused = await svc('lite', 'restore', ofLeftover, '--data-dir', dataDir);
-    expect(refused).toMatchObject({
+    expect(await refused('lite', 'restore', ofLeftover, '--data-dir', dataDir)).toMatchObject({
       code: 1,
       output: expect.stringContaining('keeps the old one beside it') as string,
     });
@@ -234,10 +253,10 @@ function writeJunk(): string {
   return file;
 }
 
-function changeSecret(entry: { path: string; content: Buffer }): void {
+function changeSecret(entry: Stored): void {
   if (entry.path === 'secrets/secret-key') entry.content = Buffer.from('f'.repeat(entry.content.length));
 }
 
-function reachOut(entry: { path: string; content: Buffer }): void {
+function reachOut(entry: Stored): void {
   if (entry.path === 'secrets/secret-key') entry.path = 'secrets/../../evil';
 }
