@@ -12,7 +12,7 @@ import { CHAIN } from './runs/tasks.ts';
 export async function run(options: BenchOptions): Promise<void> {
   const repeats = options.number('runs', 3);
   options.say('Airflow: installing (first time only)');
-  installAirflow();
+  await installAirflow();
   const theirs = await measureAirflow(options, repeats);
   await printBeside(options, { bench: 'airflow', name: 'Airflow 3.2.2', theirs, repeats });
 }

@@ -99,7 +99,7 @@ async function startRuns({ api }: RealAirflow, dagId: string): Promise<void> {
   }
 }
 
-installAirflow();
+await installAirflow();
 const only = process.argv.slice(2);
 const files = readdirSync(DAGS_FOLDER).filter((name) => name.endsWith('.py'));
 const airflow = await startAirflow(

@@ -7,6 +7,7 @@
 //   documents         Airflow's own description of its API, which answers are checked against
 //
 //   node scripts/prepare-tests.ts --kubernetes   # also what a cluster of our own needs (npm run test:kubernetes)
+//   node scripts/prepare-tests.ts --services     # also Keycloak, Vault, dbt, provider packages and more (npm run test:services)
 
 import { spawnSync } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
@@ -19,8 +20,8 @@ import { clientEnvironment } from '@svc/testing/airflow/client-environment.ts';
 import { fsspecFolder } from '@svc/testing/fsspec/environment.ts';
 import { podOperatorEnvironment } from '@svc/testing/kubernetes/pod-operator-environment.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
-import { schemathesisEnvironment } from '@svc/testing/schemathesis/environment.ts';
 import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts';
+import { prepareServices } from '@svc/testing/services/prepare-services.ts';
 import { secretStoresEnvironment } from '@svc/testing/services/secret-stores.ts';
 import { uvFolder } from '@svc/testing/uv/environment.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
@@ -63,6 +64,14 @@ const KUBERNETES_PACKAGES: readonly SystemPackage[] = [
   { name: 'openssl', commands: ['openssl'], neededFor: 'the tests on a cluster' },
   { name: 'tini', commands: ['tini'], neededFor: 'the tests on a cluster' },
   { name: 'mmdebstrap', commands: ['mmdebstrap'], neededFor: 'the images of the tests on a cluster' },
+];
+
+/** Next to those. Vault is compiled with Go, which Debian does not have in a recent version. */
+const SERVICES_PACKAGES: readonly SystemPackage[] = [
+  { name: 'default-jre-headless', commands: ['java'], neededFor: 'the tests with Keycloak' },
+  { name: 'maven', commands: ['mvn'], neededFor: 'the tests with Keycloak' },
+  { name: 'unzip', commands: ['unzip'], neededFor: 'the tests with Keycloak' },
+  { name: 'golang-go', commands: ['go'], neededFor: 'the tests with Vault' },
 ];
 
 export type Machine = { hasCommand(name: string): boolean; isRoot: boolean; maySudo(): boolean };
@@ -126,19 +135,23 @@ function run([command = '', ...args]: readonly string[]): void {
 
 if (import.meta.main) {
   const wantsCluster = process.argv.includes('--kubernetes') && !process.env['KUBECONFIG'];
-  installSystemPackages(wantsCluster ? [...PACKAGES, ...KUBERNETES_PACKAGES] : PACKAGES);
+  installSystemPackages([
+    ...PACKAGES,
+    ...(wantsCluster ? KUBERNETES_PACKAGES : []),
+    ...(process.argv.includes('--services') ? SERVICES_PACKAGES : []),
+  ]);
   try {
     await Promise.all([
       bundlePrograms(),
       pythonEnvironment(),
       clientEnvironment().then(airflowOpenApi),
-      process.argv.includes('--services') && schemathesisEnvironment(),
       process.argv.includes('--kubernetes') && podOperatorEnvironment(),
       objectStoresEnvironment(),
       secretStoresEnvironment(),
       uvFolder(),
       fsspecFolder(),
     ]);
+    if (process.argv.includes('--services')) await prepareServices(say);
   } catch (error) {
     const known = [PythonEnvironmentError, UiBundleError, VirtualEnvironmentError];
     if (!(error instanceof Error) || !known.some((kind) => error instanceof kind)) throw error;

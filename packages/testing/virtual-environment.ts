@@ -4,18 +4,22 @@
  *
  * Needs Python 3.10 or newer (PYTHON names another interpreter) and, the first time, a reachable package index.
  */
-import { spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { CACHE } from './paths.ts';
 
 const STAMP = 'complete.txt';
 /** Package indexes have bad moments; the pauses between tries grow. */
 const TRIES = 4;
 const FIRST_PAUSE_MS = 2_000;
+const MAX_OUTPUT_BYTES = 64 << 20;
 
 export class VirtualEnvironmentError extends Error {}
+
+type Output = 'stdout' | 'stderr';
 
 type Wanted = {
   /** Of its folder in .cache/. */
@@ -48,7 +52,7 @@ async function build(input: { target: string; requirements: readonly string[]; s
   const unfinished = `${target}-${process.pid}`;
   mkdirSync(CACHE, { recursive: true });
   try {
-    run('making the environment', process.env['PYTHON'] ?? 'python3', ['-m', 'venv', '--clear', unfinished]);
+    await run('making the environment', process.env['PYTHON'] ?? 'python3', ['-m', 'venv', '--clear', unfinished]);
     await install(join(unfinished, 'bin', 'python'), requirements);
     writeFileSync(join(unfinished, STAMP), stamp);
     if (readIfThere(join(target, STAMP)) === stamp) return; // another process was faster
@@ -64,7 +68,7 @@ async function install(python: string, requirements: readonly string[]): Promise
   const args = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps', ...files];
   for (let attempt = 1; ; attempt += 1) {
     try {
-      run(`installing ${requirements.join(' and ')}`, python, args);
+      await run(`installing ${requirements.join(' and ')}`, python, args);
       return;
     } catch (error) {
       if (attempt === TRIES) throw error;
@@ -81,11 +85,16 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function run(what: string, command: string, args: readonly string[]): void {
-  const result = spawnSync(command, args, { encoding: 'utf8' });
-  if (result.error) throw new VirtualEnvironmentError(`${what}: cannot run ${command}: ${result.error.message}`);
-  if (result.status !== 0) {
-    const tail = `${result.stdout}\n${result.stderr}`.trim().split('\n').slice(-10).join('\n  ');
-    throw new VirtualEnvironmentError(`${what} failed with exit code ${result.status}:\n  ${tail}`);
+const execute = promisify(execFile);
+
+/** Does not block this process, so that several environments can be made at the same time. */
+async function run(what: string, command: string, args: readonly string[]): Promise<void> {
+  try {
+    await execute(command, args, { maxBuffer: MAX_OUTPUT_BYTES });
+  } catch (error) {
+    const { code, message, stdout = '', stderr = '' } = error as Error & { code?: unknown } & Record<Output, string>;
+    if (typeof code === 'string') throw new VirtualEnvironmentError(`${what}: cannot run ${command}: ${message}`);
+    const tail = `${stdout}\n${stderr}`.trim().split('\n').slice(-10).join('\n  ');
+    throw new VirtualEnvironmentError(`${what} failed with exit code ${String(code)}:\n  ${tail}`);
   }
 }

@@ -41,7 +41,7 @@ describe.each(['sqlite', 'mariadb'] as const)('an Airflow on %s', (kind) => {
   let key: string;
   let from: string;
   beforeAll(async () => {
-    installAirflow();
+    await installAirflow();
     home = mkdtempSync(join(tmpdir(), 'svc-real-airflow-'));
     key = newFernetKey();
     from = join(home, 'airflow.db');

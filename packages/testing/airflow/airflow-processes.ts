@@ -1,5 +1,5 @@
 /** A real Airflow on a Postgres of its own: API server, scheduler with LocalExecutor and DAG processor. */
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -23,10 +23,11 @@ type Run = { dag_run_id: string; state: string; start_date: string; end_date: st
 
 export type RealAirflow = Awaited<ReturnType<typeof startAirflow>>;
 
-export function installAirflow(): void {
-  const { status } = spawnSync(process.execPath, [join(import.meta.dirname, 'install-airflow.ts')], {
+export async function installAirflow(): Promise<void> {
+  const installer = spawn(process.execPath, [join(import.meta.dirname, 'install-airflow.ts')], {
     stdio: ['ignore', process.stderr, process.stderr],
   });
+  const [status] = await once(installer, 'exit');
   if (status !== 0) throw new Error('Airflow could not be installed; see the lines above');
 }
 

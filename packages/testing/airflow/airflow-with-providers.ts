@@ -27,7 +27,7 @@ function pinsWithProviders(airflow: readonly string[], ours: readonly string[]):
 
 /** Its interpreter. */
 export async function airflowWithProviders(): Promise<string> {
-  installAirflow();
+  await installAirflow();
   const airflow = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
   const uv = join(CACHE, 'airflow-bootstrap', 'bin', 'uv');
   const freeze = execFileSync(uv, ['pip', 'freeze', '--quiet', '--python', airflow], { encoding: 'utf8' });

@@ -51,7 +51,7 @@ export async function recordExamples(input: {
   only: readonly string[];
   onEnd: OnEnd;
 }): Promise<void> {
-  installAirflow();
+  await installAirflow();
   await recordTested(input);
   await recordScheduled(input);
 }

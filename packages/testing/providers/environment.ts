@@ -11,6 +11,10 @@ const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 export const providersEnvironment = (): Promise<string> =>
   virtualEnvironment({ name: 'providers', requirements: [REQUIREMENTS] });
 
+/** The same for the OpenLineage provider. */
+export const openlineageEnvironment = (): Promise<string> =>
+  virtualEnvironment({ name: 'openlineage', requirements: [join(import.meta.dirname, 'openlineage.txt')] });
+
 if (import.meta.main) {
   try {
     process.stdout.write(`${await providersEnvironment()}\n`);

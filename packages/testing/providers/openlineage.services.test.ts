@@ -15,7 +15,7 @@ import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
 import { startLiveServer } from '../server/live-server.ts';
 import type { LiveServer } from '../server/live-server.ts';
-import { virtualEnvironment } from '../virtual-environment.ts';
+import { openlineageEnvironment } from './environment.ts';
 
 type Facets = Record<string, Record<string, unknown>>;
 type Dataset = { namespace: string; name: string; facets?: Facets };
@@ -40,10 +40,7 @@ let address: string;
 let databaseName: string;
 
 beforeAll(async () => {
-  const python = await virtualEnvironment({
-    name: 'openlineage',
-    requirements: [join(import.meta.dirname, 'openlineage.txt')],
-  });
+  const python = await openlineageEnvironment();
   collector = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));

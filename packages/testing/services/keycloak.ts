@@ -1,5 +1,5 @@
 /**
- * Keycloak, from Maven, prepared once into `.cache/`: its own start-up build takes half a minute, a start some 15 seconds. A
+ * Keycloak, from Maven, prepared once into the cache: its own start-up build takes half a minute, a start some 15 seconds. A
  * realm of its own is imported at every start; its data live in a directory that goes with it.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { eventually } from '../eventually.ts';
-import { ROOT } from '../paths.ts';
+import { CACHE } from '../paths.ts';
 import { freePort } from './free-port.ts';
 import { loopbackCertificate } from './loopback-https.ts';
 
@@ -20,11 +20,12 @@ const START_MS = 600_000; // 15 s, and minutes on a machine that does ten things
 
 const run = promisify(execFile);
 
-async function prepareKeycloak(): Promise<string> {
-  const prepared = join(ROOT, '.cache', `keycloak-${VERSION}`);
+/** Its folder in the cache, which is made first when it is missing. */
+export async function prepareKeycloak(): Promise<string> {
+  const prepared = join(CACHE, `keycloak-${VERSION}`);
   if (existsSync(prepared)) return prepared;
-  await mkdir(join(ROOT, '.cache'), { recursive: true });
-  const directory = await mkdtemp(join(ROOT, '.cache', 'keycloak-making-'));
+  await mkdir(CACHE, { recursive: true });
+  const directory = await mkdtemp(join(CACHE, 'keycloak-making-'));
   try {
     const artifact = `-Dartifact=org.keycloak:keycloak-quarkus-dist:${VERSION}:zip`;
     await run('mvn', ['-q', '-B', PLUGIN, artifact, `-DoutputDirectory=${directory}`]);
