@@ -5,15 +5,18 @@
 import { defineConfig } from 'vitest/config';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
-/** They run in `npm test`, too, and do more where NIGHTLY=1 (packages/testing/nightly.ts). */
+/** They run in `npm test` or `npm run test:services`, too, and do more where NIGHTLY=1 (packages/testing/nightly.ts). */
 const DO_MORE = [
+  'packages/server/api/schemathesis.services.test.ts',
   'packages/server/api/security/event-loop.test.ts',
   'packages/server/engine/airflow-states.test.ts',
   'packages/server/engine/crash-walk.test.ts',
   'packages/spec/python.test.ts',
+  'packages/testing/airflow/example-states.services.test.ts',
   'packages/testing/chaos/load.test.ts',
   'packages/testing/chaos/runs.test.ts',
   'packages/testing/chaos/sign-ins.test.ts',
+  'packages/testing/provider-examples/provider-examples.services.test.ts',
 ];
 
 export default defineConfig({

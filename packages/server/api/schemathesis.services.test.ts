@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { IS_NIGHTLY } from '@svc/testing/nightly.ts';
 import { runSchemathesis } from '@svc/testing/schemathesis/run-schemathesis.ts';
 import type { Ids } from '@svc/testing/schemathesis/run-schemathesis.ts';
 import { SEED } from '@svc/testing/seed.ts';
@@ -10,9 +11,9 @@ import { fillTenant } from '@svc/testing/server/tenant-contents.ts';
 import { ADMIN_EMAIL, startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
-/** More with `npm run bench -- schemathesis`. */
-const MAX_EXAMPLES = Number(process.env['SVC_SCHEMATHESIS_EXAMPLES'] ?? 3);
-const STATEFUL_EXAMPLES = Number(process.env['SVC_SCHEMATHESIS_SEQUENCES'] ?? 40);
+/** More at night, and with other seeds by `npm run bench -- schemathesis`. */
+const MAX_EXAMPLES = Number(process.env['SVC_SCHEMATHESIS_EXAMPLES'] ?? (IS_NIGHTLY ? 20 : 1));
+const STATEFUL_EXAMPLES = Number(process.env['SVC_SCHEMATHESIS_SEQUENCES'] ?? (IS_NIGHTLY ? 300 : 15));
 
 let server: TestServer;
 let workspace: string;
@@ -28,7 +29,7 @@ afterAll(async () => {
 
 it(
   'the API does what its document says, whatever is asked for and in whatever order',
-  { timeout: 900_000 },
+  { timeout: 3_600_000 },
   async () => {
     const caller = await server.addUser({ email: 'caller@example.com', roles: ['admin'] });
     const token = await server.login('caller@example.com');

@@ -72,6 +72,48 @@ export const comesLast = (dagId: string): boolean =>
 /** On a Monday, so that nothing sleeps in at the weekend; with an even minute. */
 export const LOGICAL_DATE = '2024-01-01T00:00:00+00:00';
 
+/**
+ * Run by day, one or two for each construct; both packages have some of these names. The others repeat a construct, wait for
+ * a minute or install packages, and run at night. All are compiled and registered by day, too.
+ */
+const BY_DAY: ReadonlySet<string> = new Set([
+  // assets and aliases
+  'asset_produces_1',
+  'asset_alias_example_alias_producer',
+  'asset_with_extra_by_context',
+  'consumes_asset_decorator',
+  // branches and skipping
+  'example_branch_datetime_operator',
+  'example_branch_dop_operator_v3',
+  'example_branch_labels',
+  'example_nested_branch_dag',
+  'example_short_circuit_operator',
+  'example_skip_dag',
+  'example_weekday_branch_operator',
+  'latest_only_with_trigger',
+  // mapped tasks, task groups, set-up and teardown
+  'example_dynamic_task_mapping',
+  'example_task_group',
+  'example_task_group_mapping',
+  'example_task_mapping_second_order',
+  'example_setup_teardown',
+  'example_setup_teardown_taskflow',
+  // values, parameters and templates
+  'example_params_ui_tutorial',
+  'example_xcom_args_with_operators',
+  'tutorial_taskflow_api',
+  'tutorial_taskflow_templates',
+  // waiting for moments and for other runs
+  'example_external_task_marker_child',
+  'example_time_delta_sensor_async',
+  'example_trigger_controller_dag',
+  // runs that fail
+  'example_failed_dag',
+  'example_passing_params_via_test_command',
+]);
+
+export const runsByDay = (dagId: string): boolean => BY_DAY.has(dagId);
+
 /** They take one of these by chance. */
 const BY_CHANCE: Readonly<Record<string, RegExp>> = {
   example_branch_operator: /_[abcd]$/,

@@ -1,4 +1,5 @@
 /** Which example DAGs of providers the servers of servers.ts can carry; and of all the others, why not. */
+import { IS_NIGHTLY } from '../nightly.ts';
 import { exampleFiles } from './repository.ts';
 
 const AMAZON = 'system/amazon/aws/example_';
@@ -31,6 +32,26 @@ const CARRIED = new Set([
   'system/postgres/example_postgres.py',
   ...names('system/redis/example_', 'dag_message_queue_trigger redis_publish'),
   ...names('system/slack/example_', 'slack slack_webhook sql_to_slack'),
+  'system/sqlite/example_sqlite.py',
+]);
+
+/**
+ * Run by day: one example of each provider, and those that end differently here on purpose. providers.services.test.ts runs
+ * operators of each provider with checks of what they did.
+ */
+const BY_DAY: ReadonlySet<string> = new Set([
+  ...names(AMAZON, 'http_to_s3 sqs'),
+  `${GOOGLE}gcs/example_gcs_upload_download.py`,
+  `${GOOGLE}transfers/example_gcs_to_sftp.py`,
+  'system/common/io/example_file_transfer_local_to_s3.py',
+  'system/common/sql/example_sql_column_table_check.py',
+  'system/dbt/cloud/example_dbt_cloud.py',
+  'system/ftp/example_ftp.py',
+  'system/http/example_http.py',
+  ...names('system/papermill/example_', 'papermill papermill_remote_verify'),
+  'system/postgres/example_postgres.py',
+  'system/redis/example_redis_publish.py',
+  'system/slack/example_slack_webhook.py',
   'system/sqlite/example_sqlite.py',
 ]);
 
@@ -76,6 +97,10 @@ const LEFT_OUT: readonly (readonly [RegExp, string])[] = [
 ];
 
 export const carriedExamples = (dags: string): string[] => exampleFiles(dags).filter((file) => CARRIED.has(file));
+
+/** Those that a test runs: by day a quarter of them, at night all. */
+export const examplesToRun = (dags: string): string[] =>
+  carriedExamples(dags).filter((file) => IS_NIGHTLY || BY_DAY.has(file));
 
 /** Why it is not run; nothing when it is. */
 export const whyLeftOut = (file: string): string | undefined =>

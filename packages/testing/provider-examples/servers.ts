@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../eventually.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import { startDbtCloud } from '../providers/dbt-cloud.ts';
@@ -113,7 +114,7 @@ export async function startExampleServers(python: string): Promise<ExampleServer
         jupyter_kernel_default: {
           conn_type: 'jupyter_kernel',
           host: 'localhost',
-          extra: JSON.stringify({ shell_port: 60_316 }),
+          extra: JSON.stringify({ shell_port: KERNEL_PORTS.shell }),
         },
         postgres_default: postgres,
         redis_default: { conn_type: 'redis', host: '127.0.0.1', port: redis.port, extra: JSON.stringify({ db: 0 }) },
@@ -210,19 +211,29 @@ async function layObjects(url: string): Promise<void> {
     );
 }
 
-/** Two kernels on the same ports: the second would end, and be missed only when a notebook is run. */
-async function mustBeFree(port: number): Promise<void> {
-  const server = createServer().listen(port, '127.0.0.1');
-  const [error] = (await Promise.race([once(server, 'listening'), once(server, 'error')])) as [Error?];
-  if (error) throw new Error(`port ${port}, which the provider has for kernels, is taken: ${error.message}`);
-  server.close();
-  await once(server, 'close');
+/**
+ * A kernel that finds one of its ports taken ends, and is missed only when a notebook is run. The system also gives these
+ * ports to outgoing connections, which hold them for a minute after their end.
+ */
+async function untilFree(port: number): Promise<void> {
+  await eventually(
+    async () => {
+      const server = createServer().listen(port, '127.0.0.1');
+      const [error] = (await Promise.race([once(server, 'listening'), once(server, 'error')])) as [Error?];
+      if (error) throw new Error(`port ${port}, which the provider has for kernels, is taken: ${error.message}`);
+      server.close();
+      await once(server, 'close');
+    },
+    { withinMs: 120_000, everyMs: 1_000 },
+  );
 }
+
+const KERNEL_PORTS = { shell: 60_316, iopub: 60_317, stdin: 60_318, control: 60_319, hb: 60_320 };
 
 /** The Jupyter kernel that the examples' own tests start, on the ports that the provider has for it. */
 async function startKernel(python: string): Promise<{ stop(): Promise<void> }> {
-  await mustBeFree(60_316);
-  const ports = ['--shell=60316', '--iopub=60317', '--stdin=60318', '--control=60319', '--hb=60320'];
+  await Promise.all(Object.values(KERNEL_PORTS).map(untilFree));
+  const ports = Object.entries(KERNEL_PORTS).map(([name, port]) => `--${name}=${port}`);
   const child = spawn(python, ['-m', 'ipykernel', '--Session.key=b""', ...ports, '--ip=127.0.0.1'], {
     stdio: 'ignore',
   });
