@@ -4,12 +4,16 @@
  * against servers that start in a moment. CI runs both.
  */
 import { defineConfig } from 'vitest/config';
+import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
 export default defineConfig({
   test: {
     include: ['packages/**/*.services.test.ts'],
     pool: 'forks',
+    // As in vitest.config.ts: Node runs the files as they are, and keeps their compiled code.
+    execArgv: ['--import', new URL('packages/testing/vitest/compile-cache.ts', import.meta.url).href],
+    experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
     setupFiles: [
       'packages/testing/vitest/file-costs.ts',
@@ -19,7 +23,8 @@ export default defineConfig({
     testTimeout: 120_000,
     hookTimeout: 900_000, // the first run compiles or downloads them
     expect: { poll: { timeout: 30_000 } },
-    maxWorkers: 1,
+    sequence: { sequencer: LongFilesFirst },
+    maxWorkers: 2, // each waits for servers and Python processes for much of its time
     reporters: reporters('verbose'),
   },
 });

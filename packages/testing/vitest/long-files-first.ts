@@ -37,9 +37,21 @@ export const LONG_FILES = [
   'packages/server/logs/objects/faults.test.ts',
 ];
 
+/** Of `npm run test:services`, the longest first. */
+export const LONG_SERVICES = [
+  'packages/testing/provider-examples/provider-examples.services.test.ts',
+  'packages/testing/airflow/example-states.services.test.ts',
+  'packages/server/api/schemathesis.services.test.ts',
+  'packages/testing/providers/providers.services.test.ts',
+  'packages/testing/dbt/dbt-projects.services.test.ts',
+  'packages/cli/migrate/real-airflow.services.test.ts',
+];
+
+const ORDER = [...LONG_FILES, ...LONG_SERVICES];
+
 const place = ({ moduleId }: TestSpecification): number => {
-  const index = LONG_FILES.findIndex((file) => moduleId.endsWith(`/${file}`));
-  return index === -1 ? LONG_FILES.length : index;
+  const index = ORDER.findIndex((file) => moduleId.endsWith(`/${file}`));
+  return index === -1 ? ORDER.length : index;
 };
 
 export class LongFilesFirst extends BaseSequencer {
