@@ -30,7 +30,7 @@ const MAX_SKIPPED = 200;
 /** A run has several versions only after a part of it was cleared to a newer version. */
 const MAX_VERSIONS = 3;
 const MAX_RETRIED = 5;
-/** A task that succeeded after more tries is found if it is among the first instances. */
+/** The filter finds tasks that succeeded with one of these try numbers. */
 const LATER_TRIES = Array.from({ length: 30 }, (_, index) => index + 2);
 const RUNS_BEFORE = 5;
 const MAX_IMPORT_ERRORS = 3;

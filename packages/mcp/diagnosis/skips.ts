@@ -30,7 +30,7 @@ export function skipsOf(tasks: readonly SkipTask[], skipped: readonly Skipped[])
 
 function whyOf(instance: Skipped, byId: ReadonlyMap<string, SkipTask>, ids: ReadonlySet<string>): string {
   const task = byId.get(instance.task_id);
-  // Only an instance that no other task skipped has an attempt.
+  // An instance that another task skipped has no attempt.
   if (instance.try_number > 0) return 'it ran and skipped itself: its log says why';
   if (task === undefined) return 'the version it belongs to is not known';
   for (const id of task.upstream_task_ids) {

@@ -1,7 +1,9 @@
 /**
  * Links for lists that the specification does not page. Such a list is complete up to the maximum page size. If there
- * are more entries, the answer has a `Link` header (RFC 8288) in addition to `total_entries`: `Link:
- * <?limit=…&offset=…>; rel="next"`, relative to the URL of the request.
+ * are more entries, the answer has a header (RFC 8288) in addition to `total_entries`. Its URL is relative to the URL
+ * of the request:
+ *
+ *   Link: <?limit=…&offset=…>; rel="next"
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';

@@ -6,8 +6,9 @@ const MAX_LENGTH = 100;
 const MAX_KNOWN = 150;
 
 /**
- * Describes all unknown names and all known ones: `unknown field "emial" (did you mean "email"?); known: password,
- * email`.
+ * Describes all unknown names and all known ones, for example:
+ *
+ *   unknown field "emial" (did you mean "email"?); known: password, email
  */
 export function describeUnknown(input: {
   /** The noun for the names, for example `field`. */

@@ -36,7 +36,7 @@ export type FileCalls = {
 };
 
 export type FileCallOptions = {
-  /** True if the file system is local and therefore fast. Called before the first call. */
+  /** True if the file system is local and therefore fast. It is called once, with the first call to the file system. */
   isLocal?: () => boolean;
   now?: () => number;
 };

@@ -82,8 +82,8 @@ class Walk {
   }
 
   /**
-   * Masks the key of an entry that is larger than a piece. Returns false if the value is hidden as a whole and thus
-   * done.
+   * Masks the key of an entry that is larger than a piece. Returns false if the whole value is hidden, so that nothing
+   * of it is left to walk.
    */
   #key(): boolean {
     const end = stringEnd(this.#text, this.#at);

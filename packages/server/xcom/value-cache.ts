@@ -7,8 +7,7 @@
  *   overwritten, deleted or cleared has no row with its old version, and neither has a value of a removed run. The
  *   cache is then never asked for that version, even after a crash or a restored backup on either side.
  *
- * Texts below `MIN_BYTES` come with the row, because that costs less than a second round trip (`npm run bench --
- * xcom`).
+ * Texts below `SIZES.min` come with the row. That costs less than a second round trip (`npm run bench -- xcom`).
  */
 import { randomUUID } from 'node:crypto';
 import type { SizeRange } from '../db/text-of-value.ts';

@@ -1,6 +1,7 @@
 /**
- * Names of base images, for the programs that build them, build on them and run them: `<repository>:<Python
- * line>-<version>`.
+ * Names of base images, for the programs that build them, build on them and run them:
+ *
+ *   <repository>:<Python line>-<version>
  */
 
 /** The default of `executor.base_image_repository`. */

@@ -27,8 +27,8 @@ const continuousInterval = ({
   if (lastInterval === null) return [begin, instant(Math.max(begin, now))];
   const { start, end } = lastInterval;
   if (end <= now) return [end, now];
-  // The last run ends in the future, because of a wrong clock or a start date moved back. Start again with the same
-  // length.
+  // The last run ends in the future, because a clock was wrong or the start date moved back. The next run starts at
+  // `begin` and has the same length.
   return [begin, instant(begin + (end - start))];
 };
 

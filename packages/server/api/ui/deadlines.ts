@@ -70,7 +70,10 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
   );
 }
 
-/** Returns deadlines as they were stored with the run. An imported run has none stored, so its own dates give them. */
+/**
+ * Returns deadlines as they were stored with the run. An imported run has none stored, so they are computed from its
+ * dates.
+ */
 export function deadlinesOf(
   spec: CompiledSpec,
   { run, stored, now }: { run: ListedRun; stored: readonly StoredDeadline[]; now: string },

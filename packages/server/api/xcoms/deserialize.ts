@@ -1,7 +1,7 @@
 /**
- * Values in the form that people read. A value that JSON cannot express is stored as `{"__classname__", "__version__",
- * "__data__"}`. It is shown as what it represents, as far as JSON can express it: a tuple as a list, a time as ISO
- * 8601. Nothing is imported or evaluated. An unknown class is shown by its name.
+ * Values in the form that people read. A value that JSON cannot express is stored as an object with `__classname__`,
+ * `__version__` and `__data__`. It is shown as what it represents, as far as JSON can express it: a tuple as a list, a
+ * time as ISO 8601. Nothing is imported or evaluated. An unknown class is shown by its name.
  */
 import { readJson, scalarOf, valueOf, writeJson } from '../../vault/json-text.ts';
 import type { JsonNode, JsonObject } from '../../vault/json-text.ts';

@@ -160,10 +160,7 @@ function asMissing(error: unknown): never {
   throw error as Error;
 }
 
-/**
- * Avoids the download of the SDK, because it adds so many listeners to a stream that Node warns of a leak at every
- * call.
- */
+/** Avoids the SDK's own download. It adds many listeners to a stream, and Node warns of a leak at every call. */
 async function askForRange(bucket: Bucket, key: string, range: string, timeoutMs: number): Promise<Response> {
   const { apiEndpoint, authClient } = bucket.storage;
   const url = `${apiEndpoint}/storage/v1/b/${encodeURIComponent(bucket.name)}/o/${encodeURIComponent(key)}?alt=media`;

@@ -92,7 +92,7 @@ async function uploadWhole(tools: UploadTools, upload: Upload, signal: AbortSign
   return recordObject(db, held, { size, tag, isWhole: upload.parts.length === 0 });
 }
 
-/** Also deletes parts that were uploaded but never recorded. */
+/** Deletes all parts, including uploaded ones that were never recorded. */
 async function removeParts({ store, names }: UploadTools, { key }: Upload): Promise<void> {
   for await (const page of store.list(names.partsOf(key))) await store.remove(page.map((part) => part.key));
 }

@@ -150,7 +150,8 @@ export function createUploader(
       ),
     ]);
     const found = removals.length + uploads.length;
-    // No work is left that would test the store, or another process reported the outage and may have died since.
+    // No work is left that would show whether the store answers again, or another process reported an outage and may
+    // have died since.
     if (found === 0 && (state.outage() ?? (await findStoreOutage(db)))) await probe();
     return state.outage() === undefined && found > 0;
   }
