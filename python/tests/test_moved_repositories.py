@@ -47,6 +47,23 @@ class Scopes(unittest.TestCase):
         """)
         self.assertEqual(found, {"s": [], "t": ["g.w", "s"], "g.gs": [], "g.w": ["g.gs", "s"], "g.gt": ["g.w"]})
 
+    def test_a_task_with_links_of_its_own_is_linked_to_the_scope_only_if_all_tasks_have_some(self) -> None:
+        found = edges("""
+            with DAG("a"):
+                before = w.override(task_id="before")()
+                with s() >> t():
+                    one, two = w.override(task_id="one")(), w.override(task_id="two")()
+                    before >> one
+        """)
+        self.assertEqual((found["one"], found["two"], found["t"]), (["before"], ["s"], ["one", "s", "two"]))
+        found = edges("""
+            with DAG("a"):
+                with s() >> t():
+                    one, two = w.override(task_id="one")(), w.override(task_id="two")()
+                    gs() >> [one, two] >> gt()
+        """)
+        self.assertEqual((found["one"], found["two"], found["t"]), (["gs", "s"], ["gs"], ["s", "two"]))
+
     def test_a_group_with_a_scope_of_its_own_hangs_on_the_outer_scope_by_its_ends(self) -> None:
         found = edges("""
             with DAG("a"):

@@ -89,14 +89,19 @@ def leave() -> None:
         for task in scope.tasks
         if not (task.is_setup or task.is_teardown) or any(task is known for known in scope.nested)
     ]
-    members = {task.task_id for task in work}
-    for task in work:
+    if not work:
+        return
+    # As on Airflow, a task with an upstream or downstream task of its own, inside or outside of the scope, is not linked to
+    # it. If all tasks have one, the first task follows the setup, and the last one precedes the teardown.
+    first = [task for task in work if not task.upstream_task_ids] or work[:1]
+    last = [task for task in work if not task.downstream_task_ids] or work[-1:]
+    for task in first:
         for setup in scope.setups:
-            # Inner tasks reach the setup through their own upstream inside the scope.
-            if not (task.upstream_task_ids & members) and task is not setup:
+            if task is not setup:
                 task.set_upstream(setup)
+    for task in last:
         for teardown in scope.teardowns:
-            if not (task.downstream_task_ids & members) and task is not teardown:
+            if task is not teardown:
                 task.set_downstream(teardown)
 
 
