@@ -1,13 +1,13 @@
 /** Tenants, people, service accounts, and what they did. */
 import type { ColumnType, Generated } from 'kysely';
-import type { Moment, TenantId, Timestamp } from './columns.ts';
+import type { GivenTimestamp, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type TenantsTable = {
   id: Generated<string>;
   name: string;
   created_at: Timestamp;
   /** Null: enabled. */
-  disabled_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+  disabled_at: NullableTimestamp;
 };
 
 export type RolesTable = { tenant_id: TenantId; name: string; permissions: string[] };
@@ -28,8 +28,8 @@ export type SessionsTable = {
   id: Generated<string>;
   user_id: string;
   first_login_at: Timestamp;
-  expires_at: ColumnType<Moment, Date | string, Date | string>;
-  ended_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+  expires_at: GivenTimestamp;
+  ended_at: NullableTimestamp;
 };
 
 export type ServiceAccountsTable = {
@@ -42,8 +42,8 @@ export type ServiceAccountsTable = {
   token_start: string;
   created_by: string;
   created_at: Timestamp;
-  expires_at: ColumnType<Moment, Date | string, Date | string>;
-  last_used_at: ColumnType<Moment | null, Date | string | null | undefined, Date | string | null>;
+  expires_at: GivenTimestamp;
+  last_used_at: NullableTimestamp;
 };
 
 export type UserIdentitiesTable = {
@@ -59,7 +59,7 @@ export type SsoSessionsTable = { tenant_id: TenantId; session_id: string; id_tok
 
 export type UsedSignInsTable = { id_hash: string; used_at: Timestamp };
 
-export type LoginFailuresTable = { client_ip: string; window_started_at: Timestamp; failures: number };
+export type LoginFailuresTable = { client_ip: string; window_started_at: GivenTimestamp; failures: number };
 
 export type AuditLogTable = {
   tenant_id: TenantId;

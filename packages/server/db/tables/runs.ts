@@ -1,7 +1,7 @@
 /** Runs, their task instances, and the tables with their limits and values. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
-import type { Json, Moment, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
+import type { GivenTimestamp, Json, Moment, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type PoolsTable = {
   tenant_id: TenantId;
@@ -24,7 +24,7 @@ export type DagRunsTable = {
   logical_date: NullableTimestamp;
   data_interval_start: NullableTimestamp;
   data_interval_end: NullableTimestamp;
-  run_after: Timestamp;
+  run_after: GivenTimestamp;
   queued_at: NullableTimestamp;
   start_date: NullableTimestamp;
   end_date: NullableTimestamp;

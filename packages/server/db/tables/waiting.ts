@@ -1,6 +1,6 @@
 /** What tasks and runs wait for outside their own DAG: callbacks, people, triggers, deadlines. */
 import type { ColumnType, Generated } from 'kysely';
-import type { Json, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
+import type { GivenJson, GivenTimestamp, Json, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type CallbackRequestsTable = {
   tenant_id: TenantId;
@@ -39,8 +39,8 @@ export type HitlRequestsTable = {
   options: string[];
   defaults: string[] | null;
   multiple: boolean;
-  params: Json<Record<string, HitlParam>>;
-  assigned_users: Json<Person[]>;
+  params: GivenJson<Record<string, HitlParam>>;
+  assigned_users: GivenJson<Person[]>;
   created_at: Timestamp;
   expires_at: NullableTimestamp;
   responded_at: NullableTimestamp;
@@ -108,7 +108,7 @@ export type DeadlinesTable = {
   run: number;
   dag_id: string;
   position: number;
-  deadline_time: Timestamp;
+  deadline_time: GivenTimestamp;
   created_at: Timestamp;
   missed_at: NullableTimestamp;
   kept_at: NullableTimestamp;
