@@ -3,15 +3,26 @@
  * Postgres with Redis, interleaved (A/B) on the same machine. Here Redis stores values of every size. The server leaves
  * small ones to Postgres (packages/server/xcom/value-cache.ts), for which these figures are the reason.
  *
+ * Values that are too large for Postgres are stored on a disk, in parts, and read again. The growth of the memory of
+ * this process shows that it holds one part at a time.
+ *
  * There are two kinds of text: numbers as tasks write them, which Postgres compresses, and random text, which cannot be
  * compressed.
  */
 import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { memoryUsage } from 'node:process';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { readXcomsOfRun, writeXcomOfAttempt } from '@svc/server/db/attempts/attempt-xcoms.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
+import type { Database } from '@svc/server/db/database.ts';
+import type { AttemptKey } from '@svc/server/db/attempts/live-attempts.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { openRedis } from '@svc/server/redis/redis.ts';
+import { createStoredValues } from '@svc/server/xcom/stored/stored-values.ts';
+import { PART_BYTES, onDisk } from '@svc/server/xcom/stored/value-files.ts';
 import { createValueCache } from '@svc/server/xcom/value-cache.ts';
 import type { ValueCache } from '@svc/server/xcom/value-cache.ts';
 import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
@@ -28,6 +39,7 @@ const SIZES = [
   { name: '256 kB', bytes: 256_000 },
   { name: '1 MB', bytes: 1_000_000 },
 ];
+const LARGE_MEBIBYTES = [1, 10, 100];
 const TEXTS = { numbers: numbersOf, random: randomOf };
 /** Number of different values that are pulled alternately. */
 const VALUES = 16;
@@ -59,6 +71,7 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     const instances = [{ task_id: 'task', state: 'running' as const, attempt_id: attemptId }];
     const runKey = await insertRun(scoped, { dagId: 'values', runId: 'one', instances });
     const attempt = { tenantId, run: runKey, taskId: 'task', mapIndex: -1, attemptId };
+    await largeValues({ db, attempt, rounds, print, say });
     const caches: Record<string, ValueCache> = {
       postgres: createValueCache(null),
       redis: createValueCache(redis, { min: 0, max: 16 * 1024 * 1024 }),
@@ -109,6 +122,50 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     await db.close();
     await server.close();
     await cluster.remove();
+  }
+}
+
+/** Values that are too large for Postgres: on a disk, in parts, as an agent sends and a task reads them. */
+async function largeValues(input: {
+  db: Database;
+  attempt: AttemptKey & { tenantId: string };
+  rounds: number;
+  print: BenchOptions['print'];
+  say: BenchOptions['say'];
+}): Promise<void> {
+  const { db, attempt, rounds, print, say } = input;
+  const folder = await mkdtemp(join(tmpdir(), 'svc-values-'));
+  const values = createStoredValues({ db, files: onDisk(folder) });
+  const part = Buffer.alloc(PART_BYTES, 'x');
+  try {
+    for (const megabytes of LARGE_MEBIBYTES) {
+      const bytes = megabytes * PART_BYTES;
+      for (let round = 0; round < rounds; round += 1) {
+        say(`a value of ${megabytes} MiB, ${round + 1} of ${rounds}`);
+        const id = randomUUID();
+        const memory = memoryUsage.rss();
+        let most = memory;
+        const offsets = Array.from({ length: megabytes }, (_, n) => n * PART_BYTES);
+        const inOrder = async (work: (offset: number) => Promise<unknown>): Promise<number> => {
+          const start = performance.now();
+          for (const offset of offsets) {
+            await work(offset);
+            most = Math.max(most, memoryUsage.rss());
+          }
+          return performance.now() - start;
+        };
+        const stored = await inOrder((offset) => values.append(attempt, { id, bytes, offset, data: part }));
+        const scoped = db.tenant(attempt.tenantId);
+        const read = await inOrder((offset) => values.read(scoped, { ...attempt, id }, offset / PART_BYTES));
+        const size = `${megabytes} MiB`;
+        print({ bench: 'xcom', figure: 'store a large value', value: rounded(stored, 1), unit: 'ms', size });
+        print({ bench: 'xcom', figure: 'read a large value', value: rounded(read, 1), unit: 'ms', size });
+        const growth = rounded((most - memory) / PART_BYTES, 1);
+        print({ bench: 'xcom', figure: 'memory for a large value', value: growth, unit: 'MiB', size });
+      }
+    }
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -37,8 +37,9 @@ const SERVER: Arrows = {
   auth: ['db'],
   vault: ['db'],
   redis: ['config'],
-  xcom: ['db', 'redis'],
   logs: ['config', 'db', 'redis'],
+  // Large values are kept where logs are.
+  xcom: ['config', 'db', 'logs', 'redis'],
   engine: ['db', 'xcom'],
   retention: ['db', 'logs'],
   registry: ['db', 'engine'],

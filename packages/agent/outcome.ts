@@ -5,6 +5,9 @@ import type { FailureCause } from '@svc/spec/failure-causes.ts';
 
 export type Failure = { cause: FailureCause; text?: string };
 
+/** `stored` names the stored value that has the text. `value` is then a description of it. */
+type SentXcom = { key: string; value: string; length?: unknown; stored?: unknown };
+
 /** As the control plane reads it (AttemptOutcome); `value` is JSON text. */
 export type Outcome = {
   state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
@@ -16,7 +19,7 @@ export type Outcome = {
   /** As the control plane reads it (Deferral). Its texts are JSON and are passed on unchanged. */
   deferral?: unknown;
   skips?: unknown;
-  xcoms?: { key: string; value: string }[];
+  xcoms?: SentXcom[];
   assetEvents?: unknown;
   renderedFields?: unknown;
   renderedMapIndex?: string;
@@ -95,13 +98,22 @@ function failureOfResult(
   return { cause: isOwn ? cause : 'exception', ...detail };
 }
 
-function xcomsIn(line: string): { key: string; value: string }[] {
+function xcomsIn(line: string): SentXcom[] {
   const list = memberTexts(line).get('xcoms');
   if (list === undefined || !list.startsWith('[')) return [];
   return itemTexts(list).flatMap((item) => {
     const members = item.startsWith('{') ? memberTexts(item) : new Map<string, string>();
     const key = members.get('key');
     const value = members.get('value');
-    return key?.startsWith('"') && value !== undefined ? [{ key: JSON.parse(key) as string, value }] : [];
+    if (!key?.startsWith('"') || value === undefined) return [];
+    const [length, stored] = [members.get('length'), members.get('stored')];
+    return [
+      {
+        key: JSON.parse(key) as string,
+        value,
+        ...(length !== undefined && { length: JSON.parse(length) as unknown }),
+        ...(stored !== undefined && { stored: JSON.parse(stored) as unknown }),
+      },
+    ];
   });
 }

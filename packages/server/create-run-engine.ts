@@ -45,6 +45,8 @@ import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
+import { createValueCollector } from './xcom/stored/collector.ts';
+import type { StoredValues } from './xcom/stored/stored-values.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
 
 export type RunEngine = {
@@ -75,6 +77,7 @@ type EngineInput = {
   keyring: Keyring;
   logs: LogStore;
   valueCache: ValueCache;
+  storedValues: StoredValues;
   logger: Logger;
   /** The certificate of the listener for agents. Null: without TLS. */
   tls?: WatchedPair | null;
@@ -135,6 +138,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
   const followRunEnd = createRunEndFollower({ db, timetables, assetRuns, backfills });
   const dueDeadlines = createDueDeadlines({ db, graphs: scheduler.graphs });
   const logRetention = createLogRetention({ logs: input.logs, retentionMs: config.logs.retention, log: logger });
+  const valueCollector = createValueCollector({ values: input.storedValues, log: logger });
   const retention = createRetention({
     db,
     logs: createLogRemoval({ db, logs: input.logs }),
@@ -171,6 +175,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       workers?.executor.start();
       if (!workers) return;
       logRetention.start();
+      valueCollector.start();
       retention.start();
     },
     testConnection: workers?.executor.testConnection,
@@ -180,7 +185,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     agentAddress: () => workers?.address(),
     parts: {
       triggerers: async () => scheduler.stopTriggerers(),
-      retention: () => Promise.all([logRetention.stop(), retention.stop()]),
+      retention: () => Promise.all([logRetention.stop(), retention.stop(), valueCollector.stop()]),
       notifications: () => notifications.stop(),
       executor: () => workers?.executor.close('stop'),
       'agent service': () => workers?.closeService(),
@@ -232,7 +237,7 @@ type Workers = {
 };
 
 function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => Scheduler): Workers | null {
-  const { config, db, keyring, logs, valueCache, logger } = input;
+  const { config, db, keyring, logs, valueCache, storedValues, logger } = input;
   const createExecutor = input.createExecutor === undefined ? executorsOf(executorNames(config)) : input.createExecutor;
   if (!createExecutor) return null;
   const credentials = createAgentCredentials({
@@ -254,6 +259,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     }),
     logs,
     valueCache,
+    storedValues,
     triggerRun: createTaskTrigger({ db, scheduler, clearWholeRun: (ref) => clearWholeRun(db, scheduler(), ref) }),
     answerTimetable: async (answer) => {
       const { dueAt } = await recordAnswer(db, answer);
@@ -268,6 +274,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
     settings: {
       scoping: config.auth.secretScoping,
       livenessMode: config.auth.secretLivenessMode,
+      xcomInlineMaxBytes: config.xcom.inlineMaxBytes,
       xcomMaxBytes: config.xcom.maxBytes,
       baseUrl: config.server.baseUrl,
       notesInLogs: hasExecutor(config, 'orchestrator'),

@@ -13,6 +13,7 @@ import type { Scheduler } from './engine/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import type { Keyring } from './vault/keyring.ts';
 import { createReaderMasks } from './vault/reader-masks.ts';
+import type { StoredValues } from './xcom/stored/stored-values.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
 
@@ -27,6 +28,7 @@ export function createServices(input: {
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
   valueCache: ValueCache;
+  storedValues: StoredValues;
   redisProblem: Services['redisProblem'];
   onFailedLogin: () => void;
   onRefusedSignIn: Services['onRefusedSignIn'];
@@ -34,7 +36,7 @@ export function createServices(input: {
 }): Services {
   const { config, db, secrets, scheduler, testConnection, logs, keyring, workspaceCompiler, onFailedLogin, log } =
     input;
-  const { valueCache, redisProblem } = input;
+  const { valueCache, storedValues, redisProblem } = input;
   const sessions = createSessions({
     db,
     onFailedLogin,
@@ -57,6 +59,7 @@ export function createServices(input: {
     readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,
     valueCache,
+    storedValues,
     redisProblem,
     sessions,
     singleSignOn: createConfiguredSignOn({ config, db, sessions, log }),

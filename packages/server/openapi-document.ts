@@ -9,6 +9,8 @@ import { buildApp } from './http/app.ts';
 import { createLogStore } from './logs/create-log-store.ts';
 import { openKeyring } from './open-keyring.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
+import { createStoredValues } from './xcom/stored/stored-values.ts';
+import { createValueFiles } from './xcom/stored/value-files.ts';
 import { createValueCache } from './xcom/value-cache.ts';
 
 /**
@@ -29,7 +31,8 @@ export async function renderOpenApi(): Promise<string> {
   const logs = createLogStore({ config, writing: db, reading: db, processId: '', logger });
   const keyring = openKeyring(config);
   const valueCache = createValueCache(null);
-  const engine = createRunEngine({ config, db, keyring, logs, valueCache, logger, processId: '' });
+  const storedValues = createStoredValues({ db, files: createValueFiles(config) });
+  const engine = createRunEngine({ config, db, keyring, logs, valueCache, storedValues, logger, processId: '' });
   const services = createServices({
     config,
     db,
@@ -40,6 +43,7 @@ export async function renderOpenApi(): Promise<string> {
     workspaceCompiler: undefined,
     secrets: createSecretRegistry(),
     valueCache,
+    storedValues,
     redisProblem: undefined,
     onFailedLogin: () => {},
     onRefusedSignIn: () => {},

@@ -60,6 +60,8 @@ import type { WatchedPair } from './tls/watched-pair.ts';
 import { stopInTurn, stopParts } from './stop-parts.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
+import { createStoredValues } from './xcom/stored/stored-values.ts';
+import { createValueFiles } from './xcom/stored/value-files.ts';
 import { createValueCache } from './xcom/value-cache.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
 
@@ -129,6 +131,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const processId = randomUUID();
   const logs = openLogs({ config, writing: engineDb, reading: db, processId, logger, carrier: redis ?? undefined });
   if (logs.status) metrics.watchLogStore(logs.status);
+  const storedValues = createStoredValues({ db: engineDb, files: createValueFiles(config) });
   const keyring = openKeyring(config);
   const { createExecutor } = options;
   const engine = createEngine({
@@ -137,6 +140,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     keyring,
     logs,
     valueCache,
+    storedValues,
     logger,
     processId,
     createExecutor,
@@ -154,6 +158,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     workspaceCompiler: options.workspaceCompiler,
     secrets,
     valueCache,
+    storedValues,
     redisProblem: redis?.problem,
     onFailedLogin: () => metrics.loginFailed(),
     onRefusedSignIn: (reason) => metrics.signInRefused(reason),
@@ -226,7 +231,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         tasks: stopTasks,
         metrics: () => metricsServer.close(),
       });
-      await stopParts(logger, { logs: () => logs.close(), redis: async () => redis?.close() });
+      await stopParts(logger, {
+        logs: () => logs.close(),
+        values: async () => storedValues.close(),
+        redis: async () => redis?.close(),
+      });
       // The other parts used these to the end.
       const last = {
         tracing: () => tracing.shutdown(),

@@ -36,7 +36,7 @@ import { createOpenLogs } from './open-logs.ts';
 import type { OpenLogs } from './open-logs.ts';
 import { createPodExchange } from './pod-exchange.ts';
 import type { ReviewedPod } from './pod-exchange.ts';
-import { Undecoded } from './request-limits.ts';
+import { Undecoded, mostInlineBytes } from './request-limits.ts';
 import { RpcError, toServiceError } from './rpc-errors.ts';
 import { createSecretDelivery } from './secret-delivery.ts';
 import type { SecretDelivery } from './secret-delivery.ts';
@@ -44,6 +44,7 @@ import type { AgentServiceOptions, AttemptObserver, ExplainStop, StageFiles } fr
 import { createStartAttempt } from './start-attempt.ts';
 import type { StartAttempt } from './start-attempt.ts';
 import { createStartFacts } from './start-facts.ts';
+import type { StoredValues } from '../xcom/stored/stored-values.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import { beat } from '../db/processes/heartbeats.ts';
 import { sealDeferral } from './triggerers/sealed-deferral.ts';
@@ -346,7 +347,11 @@ function finishHandler(parts: Parts) {
       ended(parts, identity);
       return { recorded: true, log_length: request.log_offset };
     }
-    const reported = await readOutcome(request.outcome_json, { maxXcomBytes: settings.xcomMaxBytes });
+    const reported = await withStoredValues(
+      options.storedValues,
+      identity,
+      await readOutcome(request.outcome_json, { maxXcomBytes: mostInlineBytes(settings) }),
+    );
     const outcome = versioned(explained(parts, identity, sealed(reported, identity)), options.valueCache);
     // Runs in parallel with the transaction, which waits for it before its commit. Starts after the first statements
     // are sent.
@@ -390,12 +395,32 @@ function explained({ explanations }: Parts, { attemptId }: VerifiedAttempt, outc
   return failure ? { ...outcome, failure } : outcome;
 }
 
+/** A value that the store does not have completely fails the task, because a later task could not read it. */
+async function withStoredValues(
+  values: StoredValues,
+  identity: VerifiedAttempt,
+  outcome: AttemptOutcome,
+): Promise<AttemptOutcome> {
+  const ids = (outcome.xcoms ?? []).flatMap(({ stored }) => (stored ? [stored.id] : []));
+  const missing = new Set(await values.missing(identity, ids));
+  const lost = outcome.xcoms?.find(({ stored }) => stored && missing.has(stored.id));
+  if (!lost) return outcome;
+  const text = `the value for ${lost.key} was not stored completely: run the task again`;
+  const { endedAt, pid } = outcome;
+  return {
+    state: 'failed',
+    failure: { cause: 'exception', text },
+    ...(endedAt !== undefined && { endedAt }),
+    ...(pid !== undefined && { pid }),
+  };
+}
+
 /** Gives versions to values that will be cached after the commit. */
 function versioned(outcome: AttemptOutcome, cache: ValueCache | undefined): AttemptOutcome {
   if (!cache || !outcome.xcoms) return outcome;
   return {
     ...outcome,
-    xcoms: outcome.xcoms.map(({ key, value }) => ({ key, value, version: cache.versionFor(value) })),
+    xcoms: outcome.xcoms.map((xcom) => ({ ...xcom, version: cache.versionFor(xcom.value) })),
   };
 }
 
@@ -407,6 +432,7 @@ function callHandler(parts: Parts) {
     versions,
     delivery,
     maxBytes: settings.xcomMaxBytes,
+    inlineMaxBytes: mostInlineBytes(settings),
     liveness,
     providers: parts.providers,
   });

@@ -21,13 +21,19 @@ const CAUSES = Object.keys(FAILURE_CAUSES)
   .filter(isFailureCause)
   .filter((cause) => mayReport('agent', cause));
 
+const UUID = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$';
+
 const isDate = (text: string): boolean => !Number.isNaN(Date.parse(text));
 const isXcomKey = (text: string): boolean => text !== '' && isStorableText(text) && !isFolderName(text);
 
 const DateText = Type.Refine(Type.String(), isDate);
+/** The number of items over which a task may be expanded. */
+const Length = Type.Union([Type.Null(), Type.Integer({ minimum: 0, maximum: 2 ** 31 - 1 })]);
 const Xcom = Type.Object({
   key: Type.Refine(Type.String(), isXcomKey), // `minLength` would count graphemes
   value: Type.String(),
+  length: Type.Optional(Length),
+  stored: Type.Optional(Type.Object({ id: Type.String({ pattern: UUID }), length: Length })),
 });
 /** At least one of the two is a text. */
 const Asset = Type.Refine(
@@ -95,7 +101,15 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
     ...(state === 'failed' && sent.calledCallbacks === true && { calledCallbacks: true }),
     ...(state === 'deferred' && { deferral: await deferralOf(sent.deferral) }),
     ...(state === 'reschedule' && { rescheduleAt: rescheduleAtOf(sent.rescheduleAt) }),
-    ...(xcoms && xcoms.length > 0 && { xcoms: xcoms.map(({ key, value }) => ({ key, value })) }),
+    ...(xcoms &&
+      xcoms.length > 0 && {
+        xcoms: xcoms.map(({ key, value, length, stored }) => ({
+          key,
+          value,
+          ...(length !== undefined && { length }),
+          ...(stored && { stored }),
+        })),
+      }),
     ...effectsOf(sent),
     ...seenByAgent(sent),
   };
@@ -110,6 +124,8 @@ function problemWith(sent: Record<string, unknown>, path = ''): string {
       const entry = (sent['xcoms'] as unknown[])[Number(index)];
       const key = isRecord(entry) ? entry['key'] : undefined;
       if (typeof key !== 'string' || key === '') return 'a value has no key';
+      if (isRecord(entry) && entry['stored'] !== undefined)
+        return `the stored value for ${key} is not named as it should`;
       return isXcomKey(key)
         ? `the value for ${key} is no JSON text`
         : `${JSON.stringify(key.slice(0, 100))} cannot be the key of a value`;

@@ -3,6 +3,7 @@ import { ATTEMPT_VARIABLE } from '@svc/proto/marked-processes.ts';
 import type { InstanceRow, RunRow } from '../db/schema.ts';
 import type { ParamSpec } from '@svc/spec/schema-parts.ts';
 import type { AttemptIdentity } from './credentials.ts';
+import { mostInlineBytes } from './request-limits.ts';
 import type { SecretBundle } from './secret-delivery.ts';
 import type { SecretScoping } from './secret-scope.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
@@ -23,6 +24,7 @@ export type JobInput = {
   secrets: SecretBundle;
   scoping: SecretScoping;
   baseUrl: string;
+  xcomInlineMaxBytes: number;
   xcomMaxBytes: number;
   /** The directory with the files of the run. Undefined if there is none, or if the agent knows it. */
   stagingDir?: string | undefined;
@@ -126,7 +128,8 @@ export const triggererJob = ({ scoping }: { scoping: SecretScoping }): string =>
   JSON.stringify({ kind: 'triggerer', scoping, env: {}, masks: [], spec: { execution_timeout: null } });
 
 function common(input: JobInput, task: AttemptTask | undefined) {
-  const { identity, version, run, facts, secrets, scoping, baseUrl, xcomMaxBytes, stagingDir } = input;
+  const { identity, version, run, facts, secrets, scoping, baseUrl, stagingDir } = input;
+  const inlineBytes = Math.min(input.xcomInlineMaxBytes, input.xcomMaxBytes);
   return {
     attempt_id: identity.attemptId,
     dag_id: identity.dagId,
@@ -145,7 +148,9 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     },
     ...secretFields(version, { secrets, scoping }),
     base_url: baseUrl,
-    xcom_max_bytes: xcomMaxBytes,
+    // An agent of an earlier release knows only values that are sent whole.
+    xcom_max_bytes: mostInlineBytes(input),
+    xcom_limits: { inline_bytes: inlineBytes, max_bytes: input.xcomMaxBytes },
   };
 }
 

@@ -21,6 +21,15 @@ const ROOM = 4 * KIB;
 export type RpcMethod = UnaryMethod | 'Work';
 export type RequestLimit = { bytes: number; fields: number };
 
+/**
+ * An agent sends larger values in parts. It decides by `xcom.inline_max_bytes`, which is at most this, and by the sum of
+ * all values of one report.
+ */
+const MOST_INLINE_BYTES = MIB;
+
+export const mostInlineBytes = ({ xcomMaxBytes }: { xcomMaxBytes: number }): number =>
+  Math.min(xcomMaxBytes, MOST_INLINE_BYTES);
+
 /** A request has a few fields of one value each. Heartbeat has one field per credential and per process. */
 const FEW_FIELDS = 16;
 /**
@@ -31,7 +40,8 @@ const BESIDE_VALUES = 4 * MIB;
 
 const few = (bytes: number): RequestLimit => ({ bytes: Math.min(bytes, MAX_MESSAGE_BYTES), fields: FEW_FIELDS });
 
-export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Readonly<Record<RpcMethod, RequestLimit>> {
+export function requestLimits(settings: { xcomMaxBytes: number }): Readonly<Record<RpcMethod, RequestLimit>> {
+  const inlineBytes = mostInlineBytes(settings);
   return {
     Exchange: few(ROOM),
     Join: { bytes: MAX_JOIN_QUEUES * MAX_TOKEN_LENGTH + ROOM, fields: MAX_JOIN_QUEUES + FEW_FIELDS },
@@ -43,10 +53,10 @@ export function requestLimits({ xcomMaxBytes }: { xcomMaxBytes: number }): Reado
       fields: 2 * MAX_HEARTBEAT_TOKENS,
     },
     AppendLog: few(MAX_LOG_CHUNK_BYTES + ROOM),
-    // The value in JSON, as part of a JSON object.
-    Call: few(xcomMaxBytes + BESIDE_VALUES),
+    // The value in JSON as part of a JSON object, or a part of a larger value in base64.
+    Call: few(inlineBytes + BESIDE_VALUES),
     // A returned dict and its items as separate values, in JSON strings, where every quote takes two characters.
-    Finish: few(4 * xcomMaxBytes + BESIDE_VALUES + MAX_LOG_TAIL_BYTES),
+    Finish: few(4 * inlineBytes + BESIDE_VALUES + MAX_LOG_TAIL_BYTES),
   };
 }
 

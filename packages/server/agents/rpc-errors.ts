@@ -2,7 +2,7 @@
 import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
-import { LogSpoolFullError } from '../logs/store.ts';
+import { LogMissingError, LogSpoolFullError, LogStorageError } from '../logs/store.ts';
 import { UnsealError } from '../vault/keyring.ts';
 import type { AgentLog } from './collaborators.ts';
 
@@ -43,6 +43,11 @@ export function toServiceError(error: unknown, input: { log: AgentLog; method: s
   if (error instanceof DatabaseBusyError) return { code: status.UNAVAILABLE, details: error.message };
   // Worth another try, and the connection is fine.
   if (error instanceof LogSpoolFullError) return { code: status.RESOURCE_EXHAUSTED, details: error.message };
+  if (error instanceof LogMissingError) return { code: status.NOT_FOUND, details: error.message };
+  if (error instanceof LogStorageError) {
+    input.log.warn({ err: error, method: input.method }, 'the store of task logs and large values cannot be used');
+    return { code: status.UNAVAILABLE, details: error.message };
+  }
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
   input.log.error({ err: error, method: input.method }, 'an agent call failed');
   return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };

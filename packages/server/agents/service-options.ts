@@ -6,6 +6,7 @@ import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Database } from '../db/database.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { StoredValues } from '../xcom/stored/stored-values.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { AttemptLease } from './attempt-lease.ts';
 import type { AgentLog, AnswerTimetable, LogSink, ReadAssetEvents, TriggerRun } from './collaborators.ts';
@@ -27,6 +28,8 @@ export type AgentServiceOptions = {
   logs: LogSink;
   /** The cache for large values of tasks. Undefined: they are read from Postgres. */
   valueCache?: ValueCache;
+  /** Values that are too large for Postgres. */
+  storedValues: StoredValues;
   triggerRun: TriggerRun;
   answerTimetable: AnswerTimetable;
   /** The requests and reports of triggerers. Without it there are no triggerers. */
@@ -35,6 +38,7 @@ export type AgentServiceOptions = {
   settings: {
     scoping: SecretScoping;
     livenessMode: LivenessMode;
+    xcomInlineMaxBytes: number;
     xcomMaxBytes: number;
     /** `server.base_url`, for links in tasks. */
     baseUrl: string;

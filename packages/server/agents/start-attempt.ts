@@ -31,7 +31,7 @@ export type StartInput = {
   keyring: Keyring;
   triggers?: (() => TriggerReports) | undefined;
   logs: LogSink;
-  settings: { baseUrl: string; xcomMaxBytes: number; notesInLogs: boolean };
+  settings: { baseUrl: string; xcomInlineMaxBytes: number; xcomMaxBytes: number; notesInLogs: boolean };
   /** Called with the run's id as users know it, before the attempt writes to its log. */
   rememberRun(identity: AttemptIdentity, runId: string): void;
   stageFiles: StageFiles;

@@ -8,6 +8,7 @@ import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { ReaderMasks } from '../vault/reader-masks.ts';
+import type { StoredValues } from '../xcom/stored/stored-values.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';
 
@@ -33,6 +34,8 @@ export type Services = {
   logs: LogStore;
   /** Large values of tasks. Without Redis it is always empty. */
   valueCache: ValueCache;
+  /** Values of tasks that are too large for Postgres. */
+  storedValues: StoredValues;
   /** Returns what is wrong with Redis, or null. Undefined if Redis is not configured. */
   redisProblem: (() => string | null) | undefined;
   /** Compiles edited files. Undefined if DAGs are compiled elsewhere. */

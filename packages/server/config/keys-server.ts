@@ -219,9 +219,18 @@ export const SCHEDULER_KEYS = {
 } as const satisfies Record<string, KeyDefinition>;
 
 export const XCOM_KEYS = {
+  'xcom.inline_max_bytes': {
+    type: 'int',
+    default: 65_536,
+    min: 1,
+    max: 1_048_576,
+    extension: true,
+    edition: 'both',
+    doc: 'Cross-task values of at most this many bytes of JSON are in Postgres. Larger ones are where task logs are kept (`logs.backend`), and are removed with their run.',
+  },
   'xcom.max_bytes': {
     type: 'int',
-    default: 1_048_576,
+    default: 104_857_600,
     min: 1,
     extension: true,
     edition: 'both',

@@ -139,7 +139,8 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'executor.staging_dir': '/var/lib/svc/staging',
   'executor.task_user': '',
   'executor.isolation': 'together',
-  'xcom.max_bytes': 1_048_576,
+  'xcom.inline_max_bytes': 65_536,
+  'xcom.max_bytes': 104_857_600,
   'connections.test_enabled': false,
   'ui.dist_dir': '',
 };

@@ -42,6 +42,7 @@ import * as stretchesOfTaskInstances from './migrations/0035-stretches-of-task-i
 import * as severalPartitionsOfAnEvent from './migrations/0036-several-partitions-of-an-event.ts';
 import * as stepsForeseen from './migrations/0037-steps-foreseen.ts';
 import * as usersOfProcesses from './migrations/0038-users-of-processes.ts';
+import * as storedValues from './migrations/0039-stored-values.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -87,6 +88,7 @@ const MIGRATIONS = {
   '0036-several-partitions-of-an-event': severalPartitionsOfAnEvent,
   '0037-steps-foreseen': stepsForeseen,
   '0038-users-of-processes': usersOfProcesses,
+  '0039-stored-values': storedValues,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -40,6 +40,7 @@ import type {
   InstancesOfFinishedRunsTable,
   PoolsTable,
   RenderedFieldsTable,
+  StoredValuesTable,
   TaskInstanceHistoryTable,
   TaskInstancesTable,
   XcomsTable,
@@ -88,6 +89,7 @@ export type TenantTables = {
   task_instance_history: TaskInstanceHistoryTable;
   instances_of_finished_runs: InstancesOfFinishedRunsTable;
   xcoms: XcomsTable;
+  stored_values: StoredValuesTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
   token_exchanges: TokenExchangesTable;
@@ -160,6 +162,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   task_instance_history: true,
   instances_of_finished_runs: true,
   xcoms: true,
+  stored_values: true,
   rendered_fields: true,
   callback_requests: true,
   token_exchanges: true,

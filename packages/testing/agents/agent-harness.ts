@@ -18,6 +18,8 @@ import { openDatabase } from '@svc/server/db/database.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
 import type { LogStore } from '@svc/server/logs/store.ts';
 import type { Attempt } from '@svc/server/engine/shared/attempts.ts';
+import { createStoredValues } from '@svc/server/xcom/stored/stored-values.ts';
+import { onDisk } from '@svc/server/xcom/stored/value-files.ts';
 import { createKeyring } from '@svc/server/vault/keyring.ts';
 import { createRowAttempts } from '../engine/row-attempts.ts';
 import { insertInstance, insertRun } from '../engine/run-rows.ts';
@@ -60,6 +62,7 @@ export async function startAgentHarness(
   });
   const keyring = createKeyring({ current: Buffer.alloc(32, 7), previous: [] });
   const logs = createDiskLogStore({ dir: logFolder, prefix: '' });
+  const storedValues = createStoredValues({ db, files: onDisk(join(logFolder, '.values')) });
   const logLines: { level: string; message: string; details: Record<string, unknown> }[] = [];
   const logAt = (level: keyof AgentLog) => (details: object, message: string) =>
     void logLines.push({ level, message, details: { ...details } });
@@ -82,6 +85,7 @@ export async function startAgentHarness(
       attempts,
       credentials,
       logs: around(logs),
+      storedValues,
       triggerRun: async () => ({ kind: 'no_such_dag' }),
       answerTimetable: async () => {},
       readAssetEvents: async () => [],
@@ -91,6 +95,7 @@ export async function startAgentHarness(
         scoping: 'permissive',
         livenessMode: 'observe',
         notesInLogs: false,
+        xcomInlineMaxBytes: 65_536,
         xcomMaxBytes: 1_048_576,
         baseUrl: '',
         ...settings,
@@ -113,6 +118,7 @@ export async function startAgentHarness(
     log,
     logLines,
     logs,
+    storedValues,
     startService,
     stopService: () => service?.close() ?? Promise.resolve(),
     address: () => `127.0.0.1:${port}`,

@@ -31,6 +31,7 @@ export type Params = {
   optionalList(name: string): unknown[] | undefined;
   flag(name: string): boolean;
   isNull(name: string): boolean;
+  has(name: string): boolean;
   /** The JSON text as it was written. */
   jsonText(name: string): string;
 };
@@ -81,6 +82,7 @@ export function readParams(json: string): Params {
       throw wrong(name, 'a list');
     },
     flag: (name) => get(name) === true,
+    has: (name) => Object.hasOwn(values, name),
     isNull: (name) => Object.hasOwn(values, name) && values[name] === null,
     jsonText(name) {
       const text = memberTexts(json).get(name);

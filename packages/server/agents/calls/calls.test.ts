@@ -1,9 +1,14 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectAgentClient } from '@svc/testing/agents/agent-client.ts';
 import type { AgentTestClient } from '@svc/testing/agents/agent-client.ts';
 import { startAgentHarness } from '@svc/testing/agents/agent-harness.ts';
 import type { AgentHarness, QueuedAttempt } from '@svc/testing/agents/agent-harness.ts';
 import { insertInstance, insertRun } from '@svc/testing/engine/run-rows.ts';
+import { shownText } from '../../xcom/stored/shown-text.ts';
+import { PART_BYTES } from '../../xcom/stored/value-files.ts';
 import type { TriggerAnswer, TriggerRequest } from '../collaborators.ts';
 
 const DAG = `
@@ -34,7 +39,7 @@ let answer: (request: TriggerRequest) => TriggerAnswer | Promise<TriggerAnswer>;
 
 beforeAll(async () => {
   harness = await startAgentHarness(
-    {},
+    { xcomMaxBytes: 4 * 1_048_576 },
     {
       triggerRun: async (request) => {
         triggered.push(request);
@@ -154,6 +159,107 @@ describe('the provider packages of an environment', () => {
   ])('are refused: %s', async (_what, params) => {
     const { token } = await running();
     expect(await client.refusedAsk(token, 'report_providers', params)).toBe('INVALID_ARGUMENT');
+  });
+});
+
+describe('values that are too large for Postgres', () => {
+  const text = JSON.stringify('x'.repeat(2 * PART_BYTES));
+  const bytes = Buffer.byteLength(text);
+  const partAt = (offset: number) =>
+    Buffer.from(text)
+      .subarray(offset, offset + PART_BYTES)
+      .toString('base64');
+  const store = async (token: string, id: string, offsets = [0, PART_BYTES, 2 * PART_BYTES]) => {
+    for (const offset of offsets) await client.ask(token, 'store_value', { id, bytes, offset, data: partAt(offset) });
+  };
+  const named = (id: string) => ({ key: 'large', value: 'A large text.', stored: { id, length: null } });
+  const rowsOf = (id: string) =>
+    harness.db.tenant(harness.tenants.a).selectFrom('stored_values').select('id').where('id', '=', id).execute();
+  const fileOf = (attempt: QueuedAttempt, id: string) => join(harness.logFolder, '.values', attempt.tenantId, id, '2');
+  const end = (attempt: QueuedAttempt) => harness.endInstance(attempt, { age: '1 second' });
+
+  it('travel in parts, of which a repeated one changes nothing, and come back whole', async () => {
+    const { token } = await running();
+    const id = randomUUID();
+    await store(token, id, [0, 0, PART_BYTES, 0, 2 * PART_BYTES, 2 * PART_BYTES]);
+    await client.ask(token, 'set_xcom', named(id));
+    expect(await client.ask(token, 'get_xcom', { key: 'large' })).toEqual([
+      { task_id: 'first', map_index: -1, key: 'large', stored: id, value: 'A large text.' },
+    ]);
+    const parts = await Promise.all(
+      [0, 1, 2].map((part) => client.ask<{ bytes: number; data: string }>(token, 'read_value', { id, part })),
+    );
+    expect(Buffer.concat(parts.map(({ data }) => Buffer.from(data, 'base64'))).toString()).toBe(text);
+    const row = { tenant_id: harness.tenants.a, stored: id, value: '"A large text."' };
+    const shown = (maxBytes: number) =>
+      shownText(harness.db.tenant(harness.tenants.a), harness.storedValues, row, maxBytes);
+    expect(await shown(bytes)).toBe(text);
+    expect(await shown(bytes - 1)).toBe(`"A large text. Not shown, because it has more than ${bytes - 1} bytes."`);
+  });
+
+  it('are refused before they fill the store, and named only when they are complete', async () => {
+    const { token } = await running();
+    const id = randomUUID();
+    const part = { id, bytes, offset: 0, data: partAt(0) };
+    expect(await client.refusedAsk(token, 'store_value', { ...part, bytes: 4 * 1_048_576 + 1 })).toBe('OUT_OF_RANGE');
+    expect(await client.refusedAsk(token, 'store_value', { ...part, offset: 7 })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'store_value', { ...part, id: '../../x' })).toBe('INVALID_ARGUMENT');
+    expect(await client.refusedAsk(token, 'store_value', { ...part, data: 'QQ==' })).toBe('ABORTED');
+    await store(token, id, [0, PART_BYTES]);
+    expect(await client.refusedAsk(token, 'set_xcom', named(id))).toBe('INVALID_ARGUMENT');
+    const outcome = { state: 'success', xcoms: [{ ...named(id), value: '"A large text."' }] };
+    await client.call('Finish', token, { outcome_json: JSON.stringify(outcome) });
+    expect(harness.attempts.recorded.at(-1)?.outcome).toMatchObject({
+      state: 'failed',
+      failure: { text: 'the value for large was not stored completely: run the task again' },
+    });
+  });
+
+  it('of one tenant are out of reach for a task of another', async () => {
+    const { token } = await running();
+    const id = randomUUID();
+    await store(token, id);
+    const theirs = await harness.queue({ tenantId: harness.tenants.b, dagId: 'daily', taskId: 'first' });
+    const stranger = await harness.token(theirs);
+    await client.call('Start', stranger, { hostname: 'test', pid: 1 });
+    expect(await client.refusedAsk(stranger, 'read_value', { id, part: 0 })).toBe('NOT_FOUND');
+    expect(await client.refusedAsk(stranger, 'set_xcom', named(id))).toBe('INVALID_ARGUMENT');
+  });
+
+  it('are kept while an XCom or a running attempt needs them, and are removed with their run or after a lost end', async () => {
+    const [kept, lost] = [await running(), await running()];
+    const [keptId, lostId] = [randomUUID(), randomUUID()];
+    await store(kept.token, keptId);
+    await client.ask(kept.token, 'set_xcom', named(keptId));
+    await store(lost.token, lostId); // its process dies before it can name the value
+    await harness.storedValues.collect();
+    expect([await rowsOf(keptId), await rowsOf(lostId)].map(({ length }) => length)).toEqual([1, 1]);
+    await end(lost.attempt);
+    await end(kept.attempt);
+    await harness.storedValues.collect();
+    expect([existsSync(fileOf(lost.attempt, lostId)), existsSync(fileOf(kept.attempt, keptId))]).toEqual([false, true]);
+    expect([await rowsOf(keptId), await rowsOf(lostId)].map(({ length }) => length)).toEqual([1, 0]);
+    await harness.db.tenant(kept.attempt.tenantId).deleteFrom('dag_runs').where('id', '=', kept.attempt.run).execute();
+    await harness.storedValues.collect();
+    expect([existsSync(fileOf(kept.attempt, keptId)), await rowsOf(keptId)]).toEqual([false, []]);
+  });
+
+  it('are removed when a small value replaces them, also by a statement that does not know them', async () => {
+    const { attempt, token } = await running();
+    const [first, second] = [randomUUID(), randomUUID()];
+    await store(token, first);
+    await client.ask(token, 'set_xcom', named(first));
+    await client.ask(token, 'set_xcom', { key: 'large', value: 1 });
+    await store(token, second);
+    await client.ask(token, 'set_xcom', named(second));
+    const ours = harness.db.tenant(attempt.tenantId);
+    await ours.updateTable('xcoms').set({ value: '2' }).where('run', '=', attempt.run).execute();
+    expect(await ours.selectFrom('xcoms').select(['value', 'stored']).where('run', '=', attempt.run).execute()).toEqual(
+      [{ value: '2', stored: null }],
+    );
+    await end(attempt);
+    await harness.storedValues.collect();
+    expect([...(await rowsOf(first)), ...(await rowsOf(second))]).toEqual([]);
   });
 });
 

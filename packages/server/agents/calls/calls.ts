@@ -23,7 +23,7 @@ const SECRETS: Readonly<Record<string, { kind: string; parameter: string }>> = {
   get_connection: { kind: 'connection', parameter: 'id' },
 };
 /** Methods whose own statement is fenced. */
-const FENCED = new Set(['set_xcom', 'delete_xcom']);
+const FENCED = new Set(['set_xcom', 'delete_xcom', 'store_value']);
 
 export function createCalls(input: CallsInput): (method: string, context: CallContext) => Promise<CallResult> {
   const { liveness } = input;

@@ -24,6 +24,7 @@ import { openDeferral } from './sealed-deferral.ts';
 /** The calls of tasks that a trigger may make. */
 const FOR_TRIGGERS = new Set([
   'get_xcom',
+  'read_value',
   'get_variable',
   'set_variable',
   'delete_variable',

@@ -18,6 +18,8 @@ import { RUN_TAGS } from './schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import type { ReaderMask } from '../../vault/reader-masks.ts';
+import { MAX_SHOWN_BYTES } from '../../xcom/stored/shown-text.ts';
+import { textOf } from '../stored-value.ts';
 import { maskFor } from '../../http/masked-fields.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
@@ -26,7 +28,7 @@ const JSON_TYPE = 'application/json';
 /** The minimum of the requested interval, so that a wait does not load the database. */
 const SHORTEST_INTERVAL_MS = 100;
 
-export function registerRunWait(app: App, { db, readerMasks }: Services): void {
+export function registerRunWait(app: App, { db, readerMasks, storedValues }: Services): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort()); // open waits would otherwise delay the shutdown
 
@@ -66,6 +68,7 @@ export function registerRunWait(app: App, { db, readerMasks }: Services): void {
       const mask = tasks.length > 0 ? await maskFor(request, readerMasks, 'write:xcom') : undefined;
       const lines = watch({
         db: scope,
+        storedValues,
         mask,
         first,
         look: () => findRunKey(scope, dagId, runId),
@@ -81,6 +84,7 @@ export function registerRunWait(app: App, { db, readerMasks }: Services): void {
 
 type Watch = {
   db: TenantDb;
+  storedValues: Services['storedValues'];
   /** Masks the results for callers with read access only. */
   mask: ReaderMask | undefined;
   first: RunKey;
@@ -92,7 +96,17 @@ type Watch = {
   signal: AbortSignal;
 };
 
-async function* watch({ db, mask, first, look, tasks, intervalMs, isQuiet, signal }: Watch): AsyncGenerator<string> {
+async function* watch({
+  db,
+  storedValues,
+  mask,
+  first,
+  look,
+  tasks,
+  intervalMs,
+  isQuiet,
+  signal,
+}: Watch): AsyncGenerator<string> {
   let run: RunKey | undefined = first;
   while (!isRunFinished(run.state)) {
     yield isQuiet ? '\n' : `${JSON.stringify({ state: run.state })}\n`;
@@ -106,9 +120,30 @@ async function* watch({ db, mask, first, look, tasks, intervalMs, isQuiet, signa
     run = seen;
   }
   const state = JSON.stringify(run.state);
-  yield tasks.length === 0
-    ? `{"state":${state}}\n`
-    : `{"state":${state},"results":${resultsText(await masked(await findResults(db, run.id, tasks), mask))}}\n`;
+  if (tasks.length === 0) {
+    yield `{"state":${state}}\n`;
+    return;
+  }
+  const results = await withTexts(db, storedValues, await findResults(db, run.id, tasks));
+  yield `{"state":${state},"results":${resultsText(await masked(results, mask))}}\n`;
+}
+
+/** Reads stored values until they have this many bytes together, and describes the others. */
+const MAX_STORED_BYTES = 4 * 1024 * 1024;
+
+async function withTexts(
+  db: TenantDb,
+  values: Services['storedValues'],
+  rows: Awaited<ReturnType<typeof findResults>>,
+): Promise<readonly Result[]> {
+  const results: Result[] = [];
+  let left = MAX_STORED_BYTES;
+  for (const row of rows) {
+    const value = await textOf(db, values, row, Math.min(left, MAX_SHOWN_BYTES));
+    if (row.stored !== null) left -= Buffer.byteLength(value);
+    results.push({ ...row, value });
+  }
+  return results;
 }
 
 type Result = { task_id: string; map_index: number; value: string };

@@ -22,6 +22,7 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { entryText, summaryBody, valueText } from './bodies.ts';
 import type { Form } from './bodies.ts';
 import { MapIndex, Xcom, XcomCreate, XcomFilters, XcomSummary, XcomUpdate } from './schemas.ts';
+import { textOf } from '../stored-value.ts';
 import { maskFor } from '../../http/masked-fields.ts';
 import { sendRaw } from '../../http/send-raw.ts';
 
@@ -69,11 +70,15 @@ const addressesOf = (url: string, name: 'key' | 'xcom_key') => [
 ];
 type Address = ReturnType<typeof addressesOf>[number];
 
-type Deps = { db: Services['db']; xcoms: XcomStore; summaries: TaskSummaries; readerMasks: Services['readerMasks'] };
+type Deps = {
+  db: Services['db'];
+  xcoms: XcomStore;
+  summaries: TaskSummaries;
+} & Pick<Services, 'readerMasks' | 'storedValues'>;
 
-export function registerXcoms(app: App, { db, config, readerMasks, valueCache }: Services): void {
+export function registerXcoms(app: App, { db, config, readerMasks, valueCache, storedValues }: Services): void {
   const xcoms = createXcomStore({ maxBytes: config.xcom.maxBytes, cache: valueCache });
-  const deps = { db, xcoms, summaries: createTaskSummaries(), readerMasks };
+  const deps = { db, xcoms, summaries: createTaskSummaries(), readerMasks, storedValues };
   registerList(app, deps);
   registerCreate(app, deps);
   for (const address of addressesOf('/api/v2/xcoms/:dag_id/:dag_run_id/:task_id', 'key'))
@@ -343,8 +348,9 @@ async function sendEntry(input: {
   const scope = databaseOf(request, deps.db);
   const name = input.key ?? keyOf(request);
   const key = await keyIn(scope, request, mapIndex, name);
-  const row: FoundXcom | undefined = key && (await deps.xcoms.find(scope, key));
-  if (!row) throw noSuchEntry(name);
+  const found: FoundXcom | undefined = key && (await deps.xcoms.find(scope, key));
+  if (!found) throw noSuchEntry(name);
+  const row = { ...found, value: await textOf(scope, deps.storedValues, found) };
   const version = row.version_id ?? '';
   const names = version === '' ? undefined : (await deps.summaries.get(scope, [version])).get(version);
   const mask = await maskFor(request, deps.readerMasks, 'write:xcom');

@@ -16,6 +16,8 @@ export type XcomEntry = {
   key: string;
   version: string | null;
   value: string | null;
+  /** The stored value that has the text. `value` is then a description of it. */
+  stored: string | null;
 };
 
 export type XcomsOfRun = {
@@ -36,7 +38,7 @@ export function readXcomsOfRun(
 ): Promise<XcomEntry[]> {
   let query = db
     .selectFrom('xcoms')
-    .select(['tenant_id', 'task_id', 'map_index', 'key', 'version', textUnless(without).as('value')])
+    .select(['tenant_id', 'task_id', 'map_index', 'key', 'version', 'stored', textUnless(without).as('value')])
     .where('run', '=', run)
     .where('key', '=', key)
     .orderBy('task_id')
@@ -66,8 +68,8 @@ export async function readPriorXcoms(
   without: SizeRange | null,
 ): Promise<XcomEntry[]> {
   const { rows } = await sql<XcomEntry>`
-    select tenant_id, task_id, map_index, key, version, value from (
-      select x.tenant_id, x.task_id, x.map_index, x.key, x.version, ${textUnless(without)} as value, r.logical_date
+    select tenant_id, task_id, map_index, key, version, stored, value from (
+      select x.tenant_id, x.task_id, x.map_index, x.key, x.version, x.stored, ${textUnless(without)} as value, r.logical_date
       from xcoms x join dag_runs r on r.tenant_id = x.tenant_id and r.id = x.run
       where x.tenant_id = ${tenantId}::uuid and x.dag_id = ${dagId} and x.task_id = ${taskId} and x.key = ${key}
         and (${mapIndex}::int is null or x.map_index = ${mapIndex}::int) and r.logical_date <= ${upTo}::timestamptz
@@ -80,15 +82,23 @@ export async function readPriorXcoms(
 export async function writeXcomOfAttempt(
   db: TenantDb,
   attempt: OfTenant<AttemptKey>,
-  entry: { dagId: string; key: string; value: string; length: number | null; version: string | undefined },
+  entry: {
+    dagId: string;
+    key: string;
+    value: string;
+    length: number | null;
+    version: string | undefined;
+    stored?: string | undefined;
+  },
 ): Promise<boolean> {
   const { rows } = await sql<{ key: string }>`
     with live as (${liveInstance(attempt)})
-    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version)
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version, stored)
     select tenant_id, run, task_id, map_index, ${entry.key}, ${entry.dagId}, ${entry.value}, ${entry.length}::int,
-      coalesce(${entry.version ?? null}::uuid, gen_random_uuid()) from live
+      coalesce(${entry.version ?? null}::uuid, gen_random_uuid()), ${entry.stored ?? null}::uuid from live
     on conflict (tenant_id, run, task_id, map_index, key)
-      do update set value = excluded.value, length = excluded.length, version = excluded.version, at = now()
+      do update set value = excluded.value, length = excluded.length, version = excluded.version,
+        stored = excluded.stored, at = now()
     returning key`.execute(db);
   return rows.length > 0;
 }

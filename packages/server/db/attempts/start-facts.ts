@@ -90,7 +90,7 @@ export async function readTenantFacts<Tables>(
   const { rows } = await fixedSql<Row>`
     select
       (select coalesce(json_agg(json_build_object('task_id', x.task_id,
-          'value', case when octet_length(x.value) <= ${MAX_VALUE_BYTES} then x.value end)), '[]')
+          'value', case when x.stored is null and octet_length(x.value) <= ${MAX_VALUE_BYTES} then x.value end)), '[]')
         from xcoms x where x.tenant_id = ${tenantId}::uuid and x.run = k.run and x.map_index = -1 and x.key = 'return_value'
           and x.task_id in (select jsonb_array_elements_text(k.single))) as values,
       (select coalesce(json_object_agg(m.id, (

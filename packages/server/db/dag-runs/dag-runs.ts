@@ -67,7 +67,7 @@ export type RunKey = { id: number; state: RunState };
 export const findResults = (db: TenantDb, run: number, taskIds: readonly string[]) =>
   db
     .selectFrom('xcoms')
-    .select(['task_id', 'map_index', 'value'])
+    .select(['tenant_id', 'task_id', 'map_index', 'value', 'stored'])
     .where('run', '=', run)
     .where('task_id', 'in', [...taskIds])
     .where('key', '=', 'return_value')

@@ -155,6 +155,23 @@ export type XcomsTable = {
   at: Timestamp;
   /** New with every write. Null: written before the column existed. */
   version: Generated<string | null>;
+  /** The stored value that has the text. `value` is then a description of it. */
+  stored: Generated<string | null>;
+};
+
+/** Values whose text is in the store of task logs. */
+export type StoredValuesTable = {
+  tenant_id: TenantId;
+  id: string;
+  run: number;
+  task_id: string;
+  map_index: number;
+  attempt_id: string;
+  bytes: number;
+  /** How many bytes are in the store. */
+  received: Generated<number>;
+  /** Null while an XCom names the value. Postgres triggers set it (migration 0039). */
+  unused_since: Generated<Moment | null>;
 };
 
 export type RenderedFieldsTable = {

@@ -29,7 +29,13 @@ export type XcomSummary = {
   version_id: string | null;
 };
 /** `value` null: it was not requested. */
-export type XcomRow = XcomSummary & { tenant_id: string; version: string | null; value: string | null };
+export type XcomRow = XcomSummary & {
+  tenant_id: string;
+  version: string | null;
+  value: string | null;
+  /** The stored value that has the text. `value` is then a description of it. */
+  stored: string | null;
+};
 export type XcomPage = { entries: XcomSummary[]; total: number };
 
 export type XcomColumn = 'key' | 'dag_id' | 'run_id' | 'task_id' | 'map_index' | 'timestamp' | 'run_after' | 'run';
@@ -153,7 +159,7 @@ const isKey = ({ run, taskId, mapIndex, key }: XcomKey): RawBuilder<boolean> =>
 /** `without`: the query omits a text of these sizes. */
 export const findXcom = (db: TenantDb, key: XcomKey, without: SizeRange | null): Promise<XcomRow | undefined> =>
   selectXcoms(db)
-    .select(['x.tenant_id', 'x.version', textUnless(without).as('value')])
+    .select(['x.tenant_id', 'x.version', 'x.stored', textUnless(without).as('value')])
     .where(isKey(key))
     .executeTakeFirst();
 
@@ -180,6 +186,7 @@ export async function upsertXcoms(
       conflict.columns(['tenant_id', 'run', 'task_id', 'map_index', 'key']).doUpdateSet((eb) => ({
         value: eb.ref('excluded.value'),
         length: eb.ref('excluded.length'),
+        stored: null,
         at: sql`now()`,
       })),
     )
@@ -205,7 +212,7 @@ export async function insertXcom(
 export async function updateXcom(db: TenantDb, key: XcomKey, value: XcomValue): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('xcoms as x')
-    .set({ ...value, at: sql`now()` })
+    .set({ ...value, stored: null, at: sql`now()` })
     .where(isKey(key))
     .executeTakeFirst();
   return numUpdatedRows > 0n;

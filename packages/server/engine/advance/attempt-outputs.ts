@@ -35,13 +35,14 @@ export function sendValues(
   byRun: ReadonlyMap<number, RunWork>,
 ): Promise<unknown> {
   const values = reportedOf(endings).flatMap(({ ref, outcome }) =>
-    (outcome.xcoms ?? []).map(({ key, value, version }) => ({
+    (outcome.xcoms ?? []).map(({ key, value, length, version, stored }) => ({
       of: ref,
       dagId: byRun.get(ref.run)?.run.dag_id ?? '',
       key,
       value,
-      length: itemCount(value),
+      length: stored ? stored.length : length === undefined ? itemCount(value) : length,
       version,
+      stored: stored?.id,
     })),
   );
   return saveValues(trx, values);

@@ -34,6 +34,13 @@ export type AssetEventOutcome = {
   extra?: Record<string, unknown>;
 };
 
+/** A value whose text is in the store of task logs. The XCom itself has a description of it. */
+export type StoredXcom = {
+  id: string;
+  /** How many items a list or dict has. Null for a value that cannot be expanded. */
+  length: number | null;
+};
+
 export type AttemptOutcome = {
   state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
   /** Only with `deferred`. */
@@ -47,8 +54,17 @@ export type AttemptOutcome = {
   rescheduleAt?: string;
   /** Ids of tasks that the task chose to skip, direct children or further downstream. */
   skips?: readonly string[];
-  /** `value` is JSON text, as the task encoded it. `version` identifies this write when the sender must know it. */
-  xcoms?: readonly { key: string; value: string; version?: string | undefined }[];
+  /**
+   * `value` is JSON text, as the task encoded it. `version` identifies this write when the sender must know it. `length`
+   * is given when the text does not say how many items the value has.
+   */
+  xcoms?: readonly {
+    key: string;
+    value: string;
+    length?: number | null;
+    version?: string | undefined;
+    stored?: StoredXcom | undefined;
+  }[];
   assetEvents?: readonly AssetEventOutcome[];
   renderedFields?: Record<string, unknown>;
   renderedMapIndex?: string;

@@ -15,24 +15,25 @@ export type Value = {
   length: number | null;
   /** Undefined: the database creates one. */
   version?: string | undefined;
+  /** The stored value that has the text. */
+  stored?: string | undefined;
 };
 
 /** Replaces what the same instance stored under the same key before. */
 export async function saveValues(trx: SharedDb, rows: readonly Value[]): Promise<void> {
   if (rows.length === 0) return;
   await fixedSql`
-    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version, at)
+    insert into xcoms (tenant_id, run, task_id, map_index, key, dag_id, value, length, version, stored, at)
     select v.tenant_id, v.run, v.task_id, v.map_index, v.key, v.dag_id, v.value, v.length,
-      coalesce(v.version, gen_random_uuid()), clock_timestamp() from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
+      coalesce(v.version, gen_random_uuid()), v.stored, clock_timestamp() from unnest(${rows.map(({ of }) => of.tenantId)}::uuid[], ${rows.map(({ of }) => of.run)}::bigint[],
       ${rows.map(({ of }) => of.taskId)}::text[], ${rows.map(({ of }) => of.mapIndex)}::int[],
       ${rows.map(({ key }) => key)}::text[], ${rows.map(({ dagId }) => dagId)}::text[],
       ${rows.map(({ value }) => value)}::text[], ${rows.map(({ length }) => length)}::int[],
-      ${rows.map(({ version }) => version ?? null)}::uuid[])
-      as v(tenant_id, run, task_id, map_index, key, dag_id, value, length, version)
+      ${rows.map(({ version }) => version ?? null)}::uuid[], ${rows.map(({ stored }) => stored ?? null)}::uuid[])
+      as v(tenant_id, run, task_id, map_index, key, dag_id, value, length, version, stored)
     on conflict (tenant_id, run, task_id, map_index, key)
-      do update set value = excluded.value, length = excluded.length, version = excluded.version, at = excluded.at`.execute(
-    trx,
-  );
+      do update set value = excluded.value, length = excluded.length, version = excluded.version,
+        stored = excluded.stored, at = excluded.at`.execute(trx);
 }
 
 export async function saveRenderedFields(
