@@ -55,6 +55,26 @@ with DAG("follower", schedule=None):
         return dag_run.conf
 
     conf_of()
+
+with DAG("large", schedule=None):
+    @task
+    def make():
+        return {"text": "x" * 2_500_000, "pair": (1, 2)}
+
+    @task
+    def some():
+        return ["y" * 40_000] * 3
+
+    @task
+    def look(value):
+        return [len(value["text"]), type(value["pair"]).__name__]
+
+    @task
+    def length(text):
+        return len(text)
+
+    look(make())
+    length.expand(text=some())
 `;
 
 const folder = mkdtempSync(join(tmpdir(), 'svc-exact-'));
@@ -153,6 +173,26 @@ it('numbers pass through files, commands, tasks and answers without losing a dig
   const spec = await readText(client, 'dag://spec/exact');
   await client.close();
   for (const number of ['9007199254740993', '1152921504606846977', '1.0']) expect(spec).toContain(number);
+}, 300_000);
+
+it('a value of megabytes reaches the next task, and the API shows the text or says why not', async () => {
+  await svc('runs', 'trigger', 'large', '--run-id', 'one');
+  await ended('large', 'one');
+  const valueIn = async (taskId: string) =>
+    (JSON.parse(await valueOf('large', 'one', taskId)) as { value: unknown }).value;
+  expect(await valueIn('look')).toEqual([2_500_000, 'tuple']);
+  expect(await valueIn('make')).toMatch(
+    /^A dict with 2 items, 2,500,\d+ bytes as JSON\. Not shown, because it has more/,
+  );
+  const some = Array.from({ length: 3 }, () => 'y'.repeat(40_000));
+  expect(await valueIn('some')).toEqual(some);
+  // Over this list, which is not in Postgres, a task was expanded.
+  const instances = JSON.parse(await textOf('/api/v2/dags/large/dagRuns/one/taskInstances?task_id=length')) as {
+    total_entries: number;
+  };
+  expect(instances.total_entries).toBe(3);
+  const waited = await textOf('/api/v2/dags/large/dagRuns/one/wait?interval=1&result=some&result=look');
+  expect(waited.trim().split('\n').at(-1)).toContain('yyy');
 }, 300_000);
 
 it('the limits of a param hold for numbers that doubles cannot tell apart', async () => {

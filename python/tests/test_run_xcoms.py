@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
+import tempfile
 import unittest
 
 from svc_runtime.run.xcom_values import decode, encode
@@ -54,6 +58,16 @@ TEXT = """
             return [type(orders[0]).__name__, orders[0].number, type(orders[1]).__name__, sorted(orders[1][1])]
 
         use_class(own_class())
+
+        @task(multiple_outputs=True)
+        def large():
+            return {"small": 1, "date": (datetime.date(2024, 1, 1), "x" * 2_000_000)}
+
+        @task
+        def use_large(value):
+            return [len(value["date"][1]), type(value["date"][0]).__name__]
+
+        use_large(large())
         text(), nothing(), pair()
 
         @task(multiple_outputs=True)
@@ -180,6 +194,75 @@ TEXT = """
 """
 
 
+BACKEND = """
+    import json, os
+    from airflow.models.xcom import BaseXCom
+
+    class Shelf(BaseXCom):
+        @staticmethod
+        def serialize_value(value, *, key=None, task_id=None, dag_id=None, run_id=None, map_index=None):
+            name = f"{task_id}-{key}-{map_index}.json"
+            with open(os.path.join(os.environ["SHELF"], name), "w") as file:
+                json.dump(BaseXCom.serialize_value(value), file)
+            return BaseXCom.serialize_value("shelf://" + name)
+
+        @staticmethod
+        def deserialize_value(result):
+            name = BaseXCom.deserialize_value(result).removeprefix("shelf://")
+            with open(os.path.join(os.environ["SHELF"], name)) as file:
+                value = json.load(file)
+            return BaseXCom.deserialize_value(type("Found", (), {"value": value}))
+
+        @classmethod
+        def purge(cls, xcom, *args):
+            os.remove(os.path.join(os.environ["SHELF"], xcom.value.removeprefix("shelf://")))
+"""
+
+
+class AuthorsBackend(unittest.TestCase):
+    def test_the_class_that_xcom_backend_names_is_called_in_the_process_of_the_task(self) -> None:
+        dag = """
+            from airflow.sdk import DAG, task, XComArg
+            from airflow.models.xcom import XCom
+
+            with DAG("d", schedule=None):
+                @task
+                def make(ti=None):
+                    ti.xcom_push("more", {3})
+                    return [1, (2,)]
+
+                @task
+                def look(found):
+                    return [found[0], type(found[1]).__name__]
+
+                @task
+                def drop(ti=None):
+                    ti.xcom_push("more", {3})
+                    XCom.delete(key="more", task_id="drop", dag_id="d", run_id=ti.run_id)
+
+                look(make())
+                drop()
+        """
+        with tempfile.TemporaryDirectory() as shelf:
+            settings = {"AIRFLOW__CORE__XCOM_BACKEND": "own_backend.Shelf", "SHELF": shelf}
+            with Agent.ready(dag, files={"own_backend.py": BACKEND}, settings=settings) as agent:
+                made = agent.run("make")
+                self.assertEqual(made.result["state"], "success", made.text())
+                entry = {"key": "return_value", "value": "shelf://make-return_value--1.json", "length": 2}
+                self.assertEqual(made.result["xcoms"], [entry])
+                pushed = {"key": "more", "value": "shelf://make-more--1.json", "length": None}
+                self.assertEqual([request["params"] for request in made.requests], [pushed])
+                looked = agent.run("look", values={"make": entry["value"]})
+                self.assertEqual(looked.result["state"], "success", looked.text())
+                with open(os.path.join(shelf, "look-return_value--1.json"), encoding="utf-8") as file:
+                    self.assertEqual(json.load(file), [1, "tuple"])
+                found = {"task_id": "drop", "map_index": -1, "key": "more", "value": "shelf://drop-more--1.json"}
+                dropped = agent.run("drop", answers={"get_xcom": [found]})
+                self.assertEqual(dropped.result["state"], "success", dropped.text())
+                self.assertEqual([request["method"] for request in dropped.requests][-1], "delete_xcom")
+                self.assertNotIn("drop-more--1.json", os.listdir(shelf))
+
+
 class Between(unittest.TestCase):
     agent: Agent
 
@@ -202,6 +285,37 @@ class Between(unittest.TestCase):
         made = self.agent.run("own_class").value()
         self.assertEqual(made[0]["__classname__"], "svc_dag_dag.Order")
         self.assertEqual(self.value("use_class", values={"own_class": made}), ["Order", 1, "tuple", [3]])
+
+    def test_a_large_value_travels_in_parts_and_comes_back_when_it_is_used(self) -> None:
+        limits = {"inline_bytes": 100, "max_bytes": 3_000_000}
+        store: dict = {}
+
+        def store_value(id, bytes, offset, data):
+            part = base64.b64decode(data)
+            self.assertEqual(offset, sum(map(len, store.setdefault(id, []))))
+            store[id].append(part)
+            return {"received": offset + len(part)}
+
+        def read_value(id, part):
+            return {"bytes": sum(map(len, store[id])), "data": base64.b64encode(store[id][part]).decode()}
+
+        attempt = self.agent.run("large", answers={"store_value": store_value}, xcom_limits=limits)
+        self.assertEqual(attempt.result["state"], "success", attempt.text())
+        entry, _, whole = attempt.result["xcoms"]
+        self.assertEqual((entry["key"], entry["value"]), ("small", 1))
+        self.assertEqual(whole["stored"]["length"], 2)
+        self.assertRegex(whole["value"], r"A dict with 2 items, 2,000,\d+ bytes as JSON")
+        self.assertEqual([len(part) for part in store[whole["stored"]["id"]]][:1], [1024 * 1024])
+        found = {"task_id": "large", "map_index": -1, "key": "return_value", "value": whole["value"]}
+
+        def get_xcom(**_):
+            return [{**found, "stored": whole["stored"]["id"]}]
+
+        answers = {"get_xcom": get_xcom, "read_value": read_value}
+        self.assertEqual(self.value("use_large", answers=answers, xcom_limits=limits), [2_000_000, "date"])
+        limits = {"inline_bytes": 100, "max_bytes": 1_000_000}
+        failure = self.failure("large", xcom_limits=limits, answers={"store_value": store_value})
+        self.assertEqual(failure["cause"], "xcom_too_large")
 
     def test_multiple_outputs_are_keys_of_their_own(self) -> None:
         attempt = self.agent.run("several")

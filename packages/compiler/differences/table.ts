@@ -115,9 +115,9 @@ export const DIFFERENCES: readonly Row[] = [
   {
     id: 'xcom-backend',
     since: 'airflow-3',
-    title: 'the class that [core] xcom_backend names is not called',
+    title: 'the class that [core] xcom_backend names is not asked to purge values of cleared tasks',
     detail:
-      'svc stores the values of tasks itself. Values over xcom.max_bytes fail: write them to an ObjectStoragePath.',
+      'The process of a task calls its serialize_value and deserialize_value. Only XCom.delete calls purge: let the store of the class remove old values.',
     applies: 'noted',
   },
   {

@@ -40,11 +40,11 @@ class BaseXCom:
         index = -1 if map_index is None else map_index
         own = (dag_id, task_id, run_id, index) == (ti.dag_id, ti.task_id, ti.run_id, ti.map_index)
         if own and key in ti.xcoms.own:
-            return decode(ti.xcoms.own[key])
+            return ti.xcoms.values.of(ti.xcoms.own[key])
         # What travels with the result: for the links of a task that has just ended.
         for entry in ti.svc_left if own else ():
             if entry["key"] == key:
-                return decode(entry["value"])
+                return ti.xcoms.values.of(entry)
         value = ti.xcoms.one(task_id, key, index, dag_id=dag_id, run_id=run_id, prior=include_prior_dates)
         return None if value is NOTSET else value
 
@@ -52,7 +52,7 @@ class BaseXCom:
     def get_all(cls, *, key: str, dag_id: str, task_id: str, run_id: str, include_prior_dates: bool = False):
         ti = _instance()
         found = ti.xcoms.entries(task_id, key, dag_id=dag_id, run_id=run_id, prior=include_prior_dates)
-        return [decode(entry["value"]) for entry in found]
+        return [ti.xcoms.values.of(entry) for entry in found]
 
     @classmethod
     def set(cls, key: str, value, *, dag_id: str, task_id: str, run_id: str, map_index: int = -1, **_) -> None:
@@ -63,20 +63,27 @@ class BaseXCom:
             )
         ti.xcom_push(key, value)
 
-    @staticmethod
-    def serialize_value(value, **_) -> str:
-        import json
+    @classmethod
+    def delete(cls, key: str, task_id: str, dag_id: str, run_id: str, map_index: int | None = None) -> None:
+        ti = _instance()
+        index = -1 if map_index is None else map_index
+        if (dag_id, task_id, run_id, index) != (ti.dag_id, ti.task_id, ti.run_id, ti.map_index):
+            raise PermissionError(f"a task may delete values of its own only: this is {ti.dag_id}.{ti.task_id}")
+        ti.xcoms.delete(key)
 
+    @staticmethod
+    def serialize_value(value, *, key=None, task_id=None, dag_id=None, run_id=None, map_index=None):
         from ..run.xcom_values import encode
 
-        return json.dumps(encode(value))
+        return encode(value)
 
     @staticmethod
     def deserialize_value(result):
-        import json
+        return decode(getattr(result, "value", result))
 
-        value = getattr(result, "value", result)
-        return decode(json.loads(value) if isinstance(value, str) else value)
+    @staticmethod
+    def purge(xcom, *args) -> None:
+        """For subclasses that keep values elsewhere."""
 
 
 XCom = BaseXCom

@@ -29,8 +29,7 @@ from .mapping import Expansion, unmapped
 from .outcome import Outcome
 from .rendered import rendered_fields
 from .secrets_source import AgentSecrets
-from .xcom_values import encode_within
-from .xcoms import RETURN_KEY, max_bytes
+from .xcoms import RETURN_KEY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,7 +143,6 @@ class Attempt:
         say(f"Skipping downstream tasks: {', '.join(task_ids)}")
 
     def _values(self, value) -> list:
-        limit = max_bytes(self.job)
         value = self._mappable(value)
         if value is None:
             return []
@@ -156,7 +154,7 @@ class Attempt:
                 if not isinstance(key, str):
                     raise TypeError(f"a task with multiple_outputs must return a dict with text keys, not {key!r}")
             pairs = [*value.items(), *pairs]
-        return [{"key": key, "value": encode_within(item, limit, key)} for key, item in pairs]
+        return self.ti.xcoms.values.entries(pairs)
 
     def _mappable(self, value):
         """A later task is expanded over the value, so it must have a length the scheduler can see."""
@@ -202,7 +200,7 @@ class Attempt:
         if task.operator_extra_links:
             from .links import values_of_links
 
-            outcome.xcoms += values_of_links(task, self.ti, max_bytes(self.job))
+            outcome.xcoms += values_of_links(task, self.ti)
         tell_ended(self.ti, outcome.state, self.context.get("exception"))
         which = callback_for(outcome, self.job)
         if which is None:

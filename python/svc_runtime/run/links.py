@@ -6,10 +6,9 @@ import logging
 
 from ..record.operator import BaseOperatorLink
 from .logs import say
-from .xcom_values import encode_within
 
 
-def values_of_links(task, ti, limit: int) -> list:
+def values_of_links(task, ti) -> list:
     """As values of the task, under the key of each; one that cannot be made fails nothing."""
     found = []
     for link in task.operator_extra_links:
@@ -19,7 +18,7 @@ def values_of_links(task, ti, limit: int) -> list:
         try:
             address = link.get_link(operator=task, ti_key=ti.key)
             if address:
-                found.append({"key": link.xcom_key, "value": encode_within(str(address), limit, link.xcom_key)})
+                found.append(ti.xcoms.values.plain_entry(link.xcom_key, str(address)))
         except Exception as error:  # the provider's code
             say(f"The link {link.name!r} cannot be made: {error}", level=logging.WARNING)
     return found

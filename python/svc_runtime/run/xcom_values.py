@@ -1,10 +1,9 @@
 """Values that travel between tasks: Python ↔ JSON, in the form of Airflow's serde.
 
 What JSON cannot say becomes `{"__classname__": …, "__version__": …, "__data__": …}`. Beyond Airflow's own types there are
-bytes, time, enums, numbers that are not finite and integers beyond all floats.
-
-Decoding never imports: a value may have been written through the REST API, and importing runs code. A class must be
-loaded already, because the DAG file uses it, and must be a dataclass, a class of attrs, an enum, or offer `deserialize`.
+bytes, time, paths, enums, complex numbers, numbers that are not finite and integers beyond all floats. Objects of authors'
+classes are in xcom_classes.py, frames and arrays in xcom_libraries.py. Nothing is pickled: what would arrive as something
+else is refused.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ import os
 import sys
 
 from ..record.assets import Asset
+from .xcom_classes import class_name, decode_object, encode_object
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,10 +41,6 @@ def _tagged(name: str, version: int, data) -> dict:
     return {_CLASS: name, _VERSION: version, _DATA: data}
 
 
-def _class_name(kind: type) -> str:
-    return f"{kind.__module__}.{kind.__qualname__}"
-
-
 def encode(value, _depth: int = 0):
     """A JSON value, or XComEncodeError that says which type was in the way."""
     kind = type(value)
@@ -62,27 +58,42 @@ def encode(value, _depth: int = 0):
         return [encode(item, _depth + 1) for item in value]
     if isinstance(value, dict):
         return _encode_dict(value, _depth)
+    if str(kind.__module__).partition(".")[0] in _LIBRARIES:
+        return _encode_library(value, _depth + 1)
+    if (isinstance(value, enum.Enum) and not _is_own_word(value)) or (isinstance(value, tuple) and kind is not tuple):
+        found = encode_object(value, lambda item: encode(item, _depth + 1))
+        if found is not None:
+            return found
     for kinds, encoder in _ENCODERS:
         if _is_one(value, kinds):
             return encoder(value, _depth + 1)
-    if _is_dataclass(kind) and not isinstance(value, type):
-        import dataclasses
-
-        fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in dataclasses.fields(value)}
-        return _tagged(_class_name(kind), _version(kind), fields)
-    if hasattr(kind, "__attrs_attrs__"):
-        fields = {field.name: encode(getattr(value, field.name), _depth + 1) for field in kind.__attrs_attrs__}
-        return _tagged(_class_name(kind), _version(kind), fields)
     if hasattr(value, "svc_lazy_sequence"):
         return [encode(item, _depth + 1) for item in value]
-    if kind.__module__ == "numpy" and hasattr(value, "tolist"):
-        return encode(value.tolist(), _depth + 1)
-    if callable(getattr(value, "serialize", None)) and not isinstance(value, type):
-        return _tagged(_class_name(kind), _version(kind), encode(value.serialize(), _depth + 1))
+    found = None if isinstance(value, type) else encode_object(value, lambda item: encode(item, _depth + 1))
+    if found is not None:
+        return found
     raise XComEncodeError(
-        f"cannot pass a value of type {_class_name(kind)} to another task; return JSON values, dates, sets, tuples or "
-        "dataclasses, or write it to storage and return its place"
+        f"cannot pass a value of type {class_name(kind)} to another task; return JSON values, dates, sets, tuples, "
+        "dataclasses, models or frames, or write it to storage and return its place"
     )
+
+
+# The libraries of xcom_libraries.py, which is loaded only for values of theirs.
+_LIBRARIES = frozenset({"numpy", "pandas", "polars", "pyarrow", "deltalake", "pyiceberg"})
+
+
+def _encode_library(value, depth: int) -> dict:
+    from .xcom_libraries import Unsupported, encode_library
+
+    try:
+        return _tagged(*encode_library(value, lambda item: encode(item, depth)))
+    except Unsupported as reason:
+        raise XComEncodeError(str(reason)) from None
+
+
+def _is_own_word(value) -> bool:
+    """States and rules of ours are words wherever people read them."""
+    return isinstance(value, str) and type(value).__module__.startswith(("svc_runtime.", "airflow."))
 
 
 def _is_one(value, kinds) -> bool:
@@ -91,15 +102,6 @@ def _is_one(value, kinds) -> bool:
         return isinstance(value, kinds)
     module, _, name = kinds.rpartition(".")
     return isinstance(value, getattr(sys.modules.get(module), name, ()))
-
-
-def _is_dataclass(kind: type) -> bool:
-    return hasattr(kind, "__dataclass_fields__")
-
-
-def _version(kind: type) -> int:
-    version = getattr(kind, "__version__", 0)
-    return version if isinstance(version, int) else 0
 
 
 def _text(value: str) -> str:
@@ -156,7 +158,7 @@ def _encode_timedelta(value, depth):
 def _encode_zone(zone, moment=None):
     name = next((n for n in (getattr(zone, key, None) for key in ("key", "zone", "name")) if isinstance(n, str)), None)
     if name and name[:1] not in "+-":
-        kind = _class_name(type(zone))
+        kind = class_name(type(zone))
         kind = kind if kind in ("zoneinfo.ZoneInfo", "pendulum.tz.timezone.Timezone") else "zoneinfo.ZoneInfo"
         return _tagged("builtins.tuple", 1, [name, kind, 1, True])
     offset = int((zone.utcoffset(moment) or datetime.timedelta()).total_seconds())
@@ -164,7 +166,7 @@ def _encode_zone(zone, moment=None):
 
 
 def _encode_timezone(value, depth):
-    return _tagged(_class_name(type(value)), 1, encode(_encode_zone(value)[_DATA][0]))
+    return _tagged(class_name(type(value)), 1, encode(_encode_zone(value)[_DATA][0]))
 
 
 def _encode_decimal(value, depth):
@@ -176,8 +178,13 @@ def _encode_decimal(value, depth):
     return _tagged("decimal.Decimal", 1, str(value))
 
 
-def _encode_enum(value, depth):
-    return _tagged(_class_name(type(value)), 0, encode(value.value, depth))
+def _encode_path(value, depth):
+    kind = type(value)
+    if kind.__module__.partition(".")[0] != "pathlib":
+        raise XComEncodeError(
+            f"cannot pass a value of type {class_name(kind)} to another task; return its path as text: os.fspath(…)"
+        )
+    return _tagged(f"pathlib.{kind.__name__}", 1, _text(os.fspath(value)))
 
 
 def _encode_asset(value, depth):
@@ -192,7 +199,6 @@ _ENCODERS: list = [
     (str, lambda value, depth: _text(str.__str__(value))),
     (int, lambda value, depth: encode(int(value), depth)),
     (float, lambda value, depth: encode(float(value), depth)),
-    (enum.Enum, _encode_enum),
     (tuple, lambda value, depth: _tagged("builtins.tuple", 1, [encode(item, depth) for item in value])),
     (list, lambda value, depth: [encode(item, depth) for item in value]),
     (frozenset, lambda value, depth: _tagged("builtins.frozenset", 1, _sorted_items(value, depth))),
@@ -202,7 +208,9 @@ _ENCODERS: list = [
     (datetime.time, lambda value, depth: _tagged("datetime.time", 1, value.isoformat())),
     (datetime.timedelta, _encode_timedelta),
     (datetime.tzinfo, _encode_timezone),
-    ((bytes, bytearray), lambda value, depth: _tagged("builtins.bytes", 1, base64.b64encode(value).decode("ascii"))),
+    (bytes, lambda value, depth: _tagged("builtins.bytes", 1, base64.b64encode(value).decode("ascii"))),
+    (bytearray, lambda value, depth: _tagged("builtins.bytearray", 1, base64.b64encode(value).decode("ascii"))),
+    (complex, lambda value, depth: _tagged("builtins.complex", 1, [encode(value.real), encode(value.imag)])),
     ("decimal.Decimal", _encode_decimal),
     ("uuid.UUID", lambda value, depth: _tagged("uuid.UUID", 1, str(value))),
     (Asset, _encode_asset),
@@ -210,7 +218,7 @@ _ENCODERS: list = [
         "svc_runtime.run.files.ObjectStoragePath",
         lambda value, depth: _tagged(_PATH, 1, encode(value.serialize(), depth)),
     ),
-    (os.PathLike, lambda value, depth: _text(os.fspath(value))),
+    (os.PathLike, _encode_path),
 ]
 
 
@@ -221,51 +229,24 @@ def decode(value):
         return value
     if _CLASS not in value:
         return {key: decode(item) for key, item in value.items()}
-    name, data = value[_CLASS], value.get(_DATA)
+    name, data = str(value[_CLASS]), value.get(_DATA)
     decoder = _DECODERS.get(name)
-    return decoder(data) if decoder is not None else _decode_object(name, data)
+    if decoder is not None:
+        return decoder(data)
+    if name.partition(".")[0] in _LIBRARIES:
+        from .xcom_libraries import decode_library
+
+        return decode_library(name, data, decode)
+    return decode_object(value, decode)
 
 
-def _decode_object(name: str, data):
-    kind = _loaded_class(name)
-    plain = decode(data)
-    if kind is not None and isinstance(kind, type):
-        if issubclass(kind, enum.Enum):
-            return kind(plain)
-        if _is_dataclass(kind) and isinstance(plain, dict):
-            return kind(**plain)
-        if hasattr(kind, "__attrs_attrs__") and isinstance(plain, dict):
-            return kind(
-                **{
-                    _argument(field): plain[field.name]
-                    for field in kind.__attrs_attrs__
-                    if field.init and field.name in plain
-                }
-            )
-        deserialize = getattr(kind, "deserialize", None)
-        if callable(deserialize):
-            return deserialize(plain, 1)
-    raise TypeError(
-        f"the value is a {name}, which this DAG file does not know; import the class in the file, or pass plain values"
-    )
+def _decode_paths(name: str) -> Callable:
+    def path_of(data):
+        import pathlib
 
+        return getattr(pathlib, name)(data)
 
-def _argument(field) -> str:
-    """What the constructor of a class of attrs calls the field."""
-    return getattr(field, "alias", None) or field.name.lstrip("_")
-
-
-def _loaded_class(name: str):
-    """`pkg.module.Outer.Inner` among the modules that are loaded: the longest module name that fits."""
-    parts = name.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        found = sys.modules.get(".".join(parts[:cut]))
-        if found is None:
-            continue
-        for part in parts[cut:]:
-            found = getattr(found, part, None)
-        return found
-    return None
+    return path_of
 
 
 def _decode_datetime(data):
@@ -335,6 +316,9 @@ _DECODERS: dict[str, Callable] = {
     "builtins.set": lambda data: {decode(item) for item in data},
     "builtins.frozenset": lambda data: frozenset(decode(item) for item in data),
     "builtins.bytes": base64.b64decode,
+    "builtins.bytearray": lambda data: bytearray(base64.b64decode(data)),
+    "builtins.complex": lambda data: complex(decode(data[0]), decode(data[1])),
+    **{f"pathlib.{name}": _decode_paths(name) for name in ("PosixPath", "PurePosixPath", "PureWindowsPath", "WindowsPath")},
     "builtins.int": int,
     "builtins.float": float,
     "datetime.datetime": _decode_datetime,
@@ -355,14 +339,3 @@ _DECODERS: dict[str, Callable] = {
 
 class XComTooLarge(ValueError):
     """More bytes than `xcom.max_bytes` allows."""
-
-
-def encode_within(value, max_bytes: int, key: str):
-    encoded = encode(value)
-    size = len(json.dumps(encoded, separators=(",", ":"), ensure_ascii=False).encode())
-    if size > max_bytes:
-        raise XComTooLarge(
-            f"the value for {key!r} has {size} bytes, more than the {max_bytes} that xcom.max_bytes allows; write it to "
-            "storage and return its place"
-        )
-    return encoded

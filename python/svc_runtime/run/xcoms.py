@@ -2,7 +2,8 @@
 
 The job brings the return values of direct upstream tasks along (`xcoms`, complete for the tasks in `prefetched`), so the
 usual pull costs no round trip. Everything else is asked for: get_xcom answers a list of
-`{"task_id", "map_index", "key", "value"}`, ordered by task and map index; `map_index: null` asks for all instances.
+`{"task_id", "map_index", "key", "value"}`, ordered by task and map index; `map_index: null` asks for all instances. An
+entry with "stored" names a large value, which is fetched when it is decoded.
 """
 
 from __future__ import annotations
@@ -12,15 +13,10 @@ from types import NoneType
 
 from ..record.notset import NOTSET
 from .channel import RequestFailed
-from .xcom_values import XComTooLarge, decode, encode_within
+from .xcom_transfer import Values
+from .xcom_values import XComTooLarge
 
 RETURN_KEY = "return_value"
-_DEFAULT_MAX_BYTES = 1024 * 1024
-
-
-def max_bytes(job: dict) -> int:
-    return job.get("xcom_max_bytes") or _DEFAULT_MAX_BYTES
-
 
 class LazySequence(Sequence):
     """Values of the instances of a mapped task, fetched and decoded when somebody looks.
@@ -31,8 +27,9 @@ class LazySequence(Sequence):
 
     svc_lazy_sequence = True
 
-    def __init__(self, fetch, instances: int | None = None, *, is_none_when_empty: bool = False) -> None:
+    def __init__(self, fetch, value_of, instances: int | None = None, *, is_none_when_empty: bool = False) -> None:
         self._fetch = fetch
+        self._value_of = value_of
         self._is_none_when_empty = is_none_when_empty
         self._instances = instances
         self._length: int | None = None
@@ -57,15 +54,15 @@ class LazySequence(Sequence):
 
     def __getitem__(self, index):
         if isinstance(index, slice):
-            return [decode(entry["value"]) for entry in self._entries()[index]]
+            return [self._value_of(entry) for entry in self._entries()[index]]
         if self._length is not None and self._raw is None and 0 <= index < self._length:
             found = self._fetch(index)
             if found:
-                return decode(found[0]["value"])
-        return decode(self._entries()[index]["value"])
+                return self._value_of(found[0])
+        return self._value_of(self._entries()[index])
 
     def __iter__(self):
-        return (decode(entry["value"]) for entry in self._entries())
+        return (self._value_of(entry) for entry in self._entries())
 
     def __eq__(self, other) -> bool:
         return isinstance(other, (list, LazySequence)) and list(self) == list(other)
@@ -79,6 +76,7 @@ class XComs:
         self._channel = channel
         self._own_ids = own_ids
         self._run_id = job["run"]["run_id"]
+        self._own_task, self._own_index = job.get("task_id"), job.get("map_index", -1)
         self._prefetched = set(job.get("prefetched") or ())
         self._known: dict = {}
         for entry in job.get("xcoms") or ():
@@ -86,7 +84,8 @@ class XComs:
         for entries in self._known.values():
             entries.sort(key=lambda entry: entry["map_index"])
         self._instances = job.get("upstream_lengths") or {}
-        self._max_bytes = max_bytes(job)
+        self.values = Values(job, channel)
+        # The entries that this task has pushed.
         self.own: dict = {}
 
     def entries(self, task_id, key: str, *, map_index=None, dag_id=None, run_id=None, prior: bool = False) -> list:
@@ -107,7 +106,7 @@ class XComs:
     def one(self, task_id, key: str, map_index: int, **place):
         """NOTSET when there is none: None is a value."""
         found = self.entries(task_id, key, map_index=map_index, **place)
-        return decode(found[0]["value"]) if found else NOTSET
+        return self.values.of(found[0]) if found else NOTSET
 
     def all(self, task_id, key: str, within: range | None = None, *, is_none_when_empty: bool = False) -> LazySequence:
         """Of every instance, or of those `within` a range of map indexes."""
@@ -117,18 +116,26 @@ class XComs:
             return found if within is None else [entry for entry in found if entry["map_index"] in within]
 
         instances = None if within is not None else self._instances.get(task_id)
-        return LazySequence(fetch, instances, is_none_when_empty=is_none_when_empty)
+        return LazySequence(fetch, self.values.of, instances, is_none_when_empty=is_none_when_empty)
 
     def push(self, key: str, value) -> None:
         """At once: others may be waiting for it while this task still runs."""
-        encoded = encode_within(value, self._max_bytes, key)
+        entry = self.values.entry(key, value)
         try:
-            self._channel.request("set_xcom", key=key, value=encoded)
+            self._channel.request("set_xcom", **entry)
         except RequestFailed as failure:
             if failure.code == "too_large":
                 raise XComTooLarge(str(failure)) from None
             raise
-        self.own[key] = encoded
+        self.own[key] = entry
+
+    def delete(self, key: str) -> None:
+        """Of this task; the author's backend is told first."""
+        if self.values.backend is not None:
+            for entry in self.entries(self._own_task, key, map_index=self._own_index):
+                self.values.purge(entry)
+        self._channel.request("delete_xcom", key=key)
+        self.own.pop(key, None)
 
 
 def pull(xcoms: XComs, task_ids, key, *, own_id: str, map_indexes=NOTSET, default=None, **place):
@@ -140,10 +147,10 @@ def pull(xcoms: XComs, task_ids, key, *, own_id: str, map_indexes=NOTSET, defaul
     for task_id in [task_ids] if isinstance(task_ids, str) else task_ids:
         if map_indexes is NOTSET:
             if task_id == own_id and key in xcoms.own and not any(place.values()):
-                found.append(decode(xcoms.own[key]))
+                found.append(xcoms.values.of(xcoms.own[key]))
                 continue
             entries = xcoms.entries(task_id, key, **place)
-            found += [decode(entry["value"]) for entry in entries] if entries else [default]
+            found += [xcoms.values.of(entry) for entry in entries] if entries else [default]
             continue
         for index in _indexes(map_indexes):
             value = xcoms.one(task_id, key, index, **place)

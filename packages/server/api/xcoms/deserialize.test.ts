@@ -34,6 +34,13 @@ describe('a value that Airflow serialised', () => {
     ],
     ['a day', tagged('datetime.date', '2026-01-02', 2), '2026-01-02'],
     ['a UUID', tagged('uuid.UUID', '0b1e'), '0b1e'],
+    ['a path', tagged('pathlib.PosixPath', '/a'), '/a'],
+    ['a number of numpy', tagged('numpy.float64', 0.5), 0.5],
+    [
+      'a frame, whose bytes nobody reads',
+      tagged('polars.DataFrame', { about: '2 rows; a Int64', arrow: 'QVJST1cx' }),
+      'polars.DataFrame: 2 rows; a Int64',
+    ],
     [
       'a class nobody here knows',
       tagged('shop.Order', { n: tagged('builtins.tuple', [1]) }, 3),

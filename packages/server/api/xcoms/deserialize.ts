@@ -37,6 +37,9 @@ function plain(node: JsonNode): JsonNode {
 export const SEQUENCES = new Set(['builtins.tuple', 'builtins.set', 'builtins.frozenset']);
 /** The data of these classes is already readable. */
 const SCALARS = new Set(['datetime.date', 'datetime.time', 'uuid.UUID', 'decimal.Decimal']);
+const PATH = /^pathlib\.\w+$/;
+const FRAMES = /^(?:numpy|pandas|polars|pyarrow)\./;
+const NUMPY_SCALAR = /^numpy\.\w+$/;
 const MOMENTS = new Set(['datetime.datetime', 'pendulum.datetime.DateTime']);
 
 function standsFor(name: string, node: JsonObject): JsonNode {
@@ -44,6 +47,10 @@ function standsFor(name: string, node: JsonObject): JsonNode {
   if (data === undefined) return scalarOf(name);
   if (SEQUENCES.has(name) && data.kind === 'array') return plain(data);
   if (SCALARS.has(name) && data.kind === 'scalar') return data;
+  if ((PATH.test(name) || NUMPY_SCALAR.test(name)) && data.kind === 'scalar') return data;
+  // Frames and arrays are bytes in a format of their own, next to a description for people.
+  const about = FRAMES.test(name) && data.kind === 'object' ? textIn(data, 'about') : undefined;
+  if (about !== undefined) return scalarOf(`${name}: ${about}`);
   if (name === 'builtins.int' && data.kind === 'scalar') return integer(data.text) ?? data;
   const moment = MOMENTS.has(name) && data.kind === 'object' ? momentOf(data) : undefined;
   if (moment !== undefined) return scalarOf(moment);
