@@ -5,9 +5,11 @@ import { fsspecFolder } from '@svc/testing/fsspec/environment.ts';
 import { ROOT } from '@svc/testing/paths.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { pythonTests } from '@svc/testing/python-tests.ts';
+import { valuesFolder } from '@svc/testing/values/environment.ts';
 import type { ModuleRun, PythonModule } from '@svc/testing/python-tests.ts';
 
 process.env['SVC_TEST_FSSPEC'] = await fsspecFolder(); // for test_object_storage.py, and nobody else
+process.env['SVC_TEST_VALUES'] = await valuesFolder(); // for test_value_types.py
 const tests = pythonTests({ python: await pythonEnvironment(), folder: join(ROOT, 'python') });
 const modules = await tests.list();
 

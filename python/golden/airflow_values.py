@@ -34,9 +34,9 @@ def go_where_airflow_looks() -> None:
 
 
 def values_dag():
-    from airflow.sdk import DAG, task
-
     from value_types import VALUES, same, type_of
+
+    from airflow.sdk import DAG, task
 
     with DAG("values", schedule=None) as dag:
 

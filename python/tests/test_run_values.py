@@ -203,7 +203,10 @@ class Journey(unittest.TestCase):
                 ):
                     decode(value)
             self.assertNotIn("shop_of_values", sys.modules)
-            for name, allowed in ((f"{setting}_REGEXP", r"other shop_of_values\."), (setting, "airflow.* shop_of_values.*")):
+            for name, allowed in (
+                (f"{setting}_REGEXP", r"other shop_of_values\."),
+                (setting, "airflow.* shop_of_values.*"),
+            ):
                 with unittest.mock.patch.dict(os.environ, {name: allowed}):
                     self.assertEqual(decode(value).size, 3)
                     # This class is loaded, but the setting does not name it.
@@ -213,7 +216,9 @@ class Journey(unittest.TestCase):
     def test_a_newer_version_of_a_class_is_refused(self) -> None:
         made = encode(Versioned())
         self.assertEqual(decode(made).seen, 2)
-        self.assertRaisesRegex(TypeError, "version 3, and this task knows version 2", decode, {**made, "__version__": 3})
+        self.assertRaisesRegex(
+            TypeError, "version 3, and this task knows version 2", decode, {**made, "__version__": 3}
+        )
 
     def test_decoding_never_imports_nor_calls_what_a_stranger_names(self) -> None:
         import fractions  # a module that is loaded, with a class that is no data class

@@ -145,7 +145,10 @@ def _arrow_reader(data):
 
 
 def _encode_table(table, _) -> dict:
-    return {"about": _about(table.num_rows, zip(table.schema.names, table.schema.types)), "arrow": _arrow_text(table)}
+    return {
+        "about": _about(table.num_rows, zip(table.schema.names, table.schema.types, strict=True)),
+        "arrow": _arrow_text(table),
+    }
 
 
 def _about(rows: int, columns) -> str:
@@ -179,7 +182,7 @@ def _encode_frame(frame, encode: Callable) -> dict:
             f"the DataFrame would arrive as another one: {difference}; convert that column, or write the frame to storage "
             "and return its place"
         )
-    columns = zip(map(str, frame.columns), map(str, frame.dtypes))
+    columns = zip(map(str, frame.columns), map(str, frame.dtypes), strict=True)
     data = {"about": _about(len(frame), columns), "arrow": _arrow_text(table)}
     if frame.attrs and back.attrs != frame.attrs:
         data["attrs"] = encode(frame.attrs)
@@ -189,17 +192,17 @@ def _encode_frame(frame, encode: Callable) -> dict:
 def _difference(frame, back) -> str | None:
     import pandas
 
+    for place, name in enumerate(frame.columns):
+        column = frame.iloc[:, place]
+        if column.dtype != object or back.iloc[:, place].dtype != object:
+            continue
+        for before, after in zip(column, back.iloc[:, place], strict=True):
+            if type(before) is not type(after) and not (_is_missing(before) and _is_missing(after)):
+                return f"a {type(before).__name__} in column {name!r} would become a {type(after).__name__}"
     try:
         pandas.testing.assert_frame_equal(frame, back, check_exact=True, check_freq=False)
     except AssertionError as error:
         return " ".join(str(error).split())[:_MOST_ABOUT]
-    for place, name in enumerate(frame.columns):
-        column = frame.iloc[:, place]
-        if column.dtype != object:
-            continue
-        for before, after in zip(column, back.iloc[:, place]):
-            if type(before) is not type(after) and not (_is_missing(before) and _is_missing(after)):
-                return f"a {type(before).__name__} in column {name!r} would become a {type(after).__name__}"
     return None
 
 
@@ -272,9 +275,7 @@ def _polars_of(data, _):
 
 
 def _refuse_secrets(options: dict, what: str) -> None:
-    secret = next(
-        (name for name in options if re.search(SENSITIVE_PARTS, str(name), re.IGNORECASE)), None
-    )
+    secret = next((name for name in options if re.search(SENSITIVE_PARTS, str(name), re.IGNORECASE)), None)
     if secret is not None:
         raise Unsupported(
             f"the {what} was opened with {secret}, and a value must not contain secrets: return its place, and open it in "
@@ -324,7 +325,11 @@ _ENCODERS: dict[str, list] = {
     ],
     "polars": [
         (_loaded("polars", "DataFrame"), "polars.DataFrame", _encode_polars),
-        (_loaded("polars", "Series"), "polars.Series", lambda series, encode: _encode_polars(series.to_frame(), encode)),
+        (
+            _loaded("polars", "Series"),
+            "polars.Series",
+            lambda series, encode: _encode_polars(series.to_frame(), encode),
+        ),
     ],
     "pyarrow": [
         (_loaded("pyarrow", "Table"), _TABLE, _encode_table),

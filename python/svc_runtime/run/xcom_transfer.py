@@ -34,7 +34,9 @@ class Values:
         limits = job.get("xcom_limits")
         # A control plane of an earlier release takes only whole values.
         whole = job.get("xcom_max_bytes") or _WHOLE
-        self._inline_bytes, self._max_bytes = (limits["inline_bytes"], limits["max_bytes"]) if limits else (whole, whole)
+        self._inline_bytes, self._max_bytes = (
+            (limits["inline_bytes"], limits["max_bytes"]) if limits else (whole, whole)
+        )
         self._can_store = limits is not None
         self._place = {
             "dag_id": job.get("dag_id"),
@@ -110,8 +112,10 @@ class Values:
 
     def of(self, entry: dict):
         encoded = self.encoded(entry)
-        return decode(encoded) if self.backend is None else self.backend.deserialize_value(
-            result_of(entry, encoded, self._place)
+        return (
+            decode(encoded)
+            if self.backend is None
+            else self.backend.deserialize_value(result_of(entry, encoded, self._place))
         )
 
     def purge(self, entry: dict) -> None:

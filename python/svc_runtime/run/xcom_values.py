@@ -318,7 +318,10 @@ _DECODERS: dict[str, Callable] = {
     "builtins.bytes": base64.b64decode,
     "builtins.bytearray": lambda data: bytearray(base64.b64decode(data)),
     "builtins.complex": lambda data: complex(decode(data[0]), decode(data[1])),
-    **{f"pathlib.{name}": _decode_paths(name) for name in ("PosixPath", "PurePosixPath", "PureWindowsPath", "WindowsPath")},
+    **{
+        f"pathlib.{name}": _decode_paths(name)
+        for name in ("PosixPath", "PurePosixPath", "PureWindowsPath", "WindowsPath")
+    },
     "builtins.int": int,
     "builtins.float": float,
     "datetime.datetime": _decode_datetime,

@@ -18,6 +18,7 @@ from .xcom_values import XComTooLarge
 
 RETURN_KEY = "return_value"
 
+
 class LazySequence(Sequence):
     """Values of the instances of a mapped task, fetched and decoded when somebody looks.
 
