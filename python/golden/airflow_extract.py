@@ -149,6 +149,11 @@ CALLBACKS = (
 )
 
 
+def count(value) -> int:
+    """A mapped operator keeps a single callback as it was given."""
+    return len(value) if isinstance(value, (list, tuple)) else 1
+
+
 def task_form(task) -> dict:
     group = task.task_group
     form = {
@@ -183,7 +188,7 @@ def task_form(task) -> dict:
         "label": task.label,
         "display_name": task.task_display_name,
         "docs": {n: getattr(task, n) for n in ("doc", "doc_md", "doc_json", "doc_yaml", "doc_rst") if getattr(task, n)},
-        "callbacks": {n: len(getattr(task, n)) for n in CALLBACKS if getattr(task, n)},
+        "callbacks": {n: count(getattr(task, n)) for n in CALLBACKS if getattr(task, n)},
         "params": params(task.params),
         "inlets": [asset(a) for a in task.inlets],
         "outlets": [asset(a) for a in task.outlets],

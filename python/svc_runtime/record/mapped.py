@@ -7,7 +7,7 @@ and the class's defaults, so that the serializer needs no second path.
 from __future__ import annotations
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, merged_default_args, normalise, with_present_names
+from .base_args import BASE_DEFAULTS, CALLBACKS, PLACEMENT, merged_default_args, normalise, with_present_names
 from .expand import (
     DictOfListsExpandInput,
     ListOfDictsExpandInput,
@@ -137,8 +137,13 @@ class MappedOperator(TaskNode):
             partial.dag.add_task(self)
         from .xcomarg import link_references
 
-        link_references(self, [*expand_input.iter_values(), *partial.kwargs.values()])
+        given = [value for name, value in partial.kwargs.items() if self._links(name)]
+        link_references(self, [*expand_input.iter_values(), *given])
         setup_teardown.note_task(self)
+
+    def _links(self, name: str) -> bool:
+        """Which arguments of partial() make upstream tasks. The template fields of a class that is not installed are unknown."""
+        return name in self.template_fields or (self.svc_foreign and name not in CALLBACKS)
 
     template_fields = property(lambda self: self.operator_class.template_fields)
     template_ext = property(lambda self: self.operator_class.template_ext)

@@ -15,7 +15,7 @@ import logging
 from collections.abc import Sequence
 
 from . import current, setup_teardown
-from .base_args import BASE_DEFAULTS, PLACEMENT, merged_default_args, normalise, with_present_names
+from .base_args import BASE_DEFAULTS, CALLBACKS, PLACEMENT, merged_default_args, normalise, with_present_names
 from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import ParamsDict
@@ -210,7 +210,7 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
 
         link_references(self, [getattr(self, name, None) for name in self.template_fields])
         if self.svc_foreign:
-            link_references(self, list(self._svc_init_kwargs.values()))
+            link_references(self, [value for name, value in self._svc_init_kwargs.items() if name not in CALLBACKS])
 
     @property
     def task_type(self) -> str:

@@ -252,7 +252,8 @@ class ConcatXComArg(XComArg):
 
 
 def iter_references(value, _seen=None):
-    """All (operator, key) references inside a value: containers, dict keys and values, template attributes."""
+    """All (operator, key) references inside a value: containers, dict keys and values. As on Airflow, an object that has template
+    fields, such as a notifier, refers to nothing."""
     if value is None or isinstance(value, (str, int, float, bool, bytes)):
         return
     if isinstance(value, XComArg) or hasattr(value, "iter_references"):
@@ -269,9 +270,6 @@ def iter_references(value, _seen=None):
     elif isinstance(value, (list, tuple, set, frozenset)):
         for item in value:
             yield from iter_references(item, seen)
-    elif hasattr(value, "template_fields") and not isinstance(value, (type, TaskNode)):
-        for name in value.template_fields:
-            yield from iter_references(getattr(value, name, None), seen)
 
 
 def link_references(task, values) -> None:
