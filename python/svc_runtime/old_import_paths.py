@@ -254,6 +254,9 @@ GONE: dict[str, str] = {
     "airflow.utils.dot_renderer": "the web UI draws graphs of DAGs; use GET /api/v2/dags/…/tasks of the REST API for their edges",
     "airflow.utils.log.log_reader": "use GET /api/v2/dags/…/dagRuns/…/taskInstances/…/logs/… of the REST API",
     "airflow.triggers.testing": "it is part of Airflow's own tests; write a class that inherits BaseTrigger",
+    "airflow.lineage.entities": "use assets (inlets= and outlets= of a task)",
+    "airflow.lineage.AUTO": "use assets (inlets= and outlets= of a task)",
+    "airflow.utils.file": "use tempfile and pathlib of Python",
     "airflow.utils.dag_cycle_tester": "cycles are refused when the file is compiled; use nothing in its place",
 }
 

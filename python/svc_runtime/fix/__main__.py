@@ -16,6 +16,7 @@ import tempfile
 from .packages import outside_modules
 from .places import File
 from .rewrite import Rewritten, difference, exported_names, read, rewrite_python, rewrite_template
+from .scan import may_be_old
 from .source import Source
 
 _LARGEST = 2 * 1024 * 1024
@@ -43,8 +44,10 @@ def _answer(name: str, content: tuple[str, str] | str, exported, own: frozenset[
     error = None
     modules: list[dict] = []
     try:
-        done = rewrite_python(text, exported) if name.endswith(".py") else rewrite_template(text)
-        if name.endswith(".py"):
+        if not name.endswith(".py"):
+            done = rewrite_template(text)
+        else:
+            done = rewrite_python(text, exported) if may_be_old(text) else Rewritten(text, text, [], [])
             modules = outside_modules(File(Source(text)), own)
     except (SyntaxError, ValueError, RecursionError) as problem:
         line = getattr(problem, "lineno", None)
@@ -93,7 +96,8 @@ def main() -> None:
     own = _own_modules(request["files"])
     contents = {name: _read(os.path.join(request["root"], name)) for name in request["files"]}
     texts = [content[0] for name, content in contents.items() if name.endswith(".py") and not isinstance(content, str)]
-    exported = exported_names(texts)
+    # Reading every file for them is for files that may be rewritten.
+    exported = exported_names(texts) if any(map(may_be_old, texts)) else frozenset()
     for name, content in contents.items():
         write_to = os.path.join(request["root"], name) if request.get("write") else None
         sys.stdout.write(json.dumps(_answer(name, content, exported, own, write_to)) + "\n")

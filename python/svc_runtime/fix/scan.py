@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from .arguments import scan_arguments
+from .arguments import WORDS, scan_arguments
 from .calls import scan_calls
 from .context_keys import scan_context_keys
 from .findings import Finding
@@ -21,6 +21,12 @@ _SUSPECT = re.compile(
     r"|execution_date|(?:next|prev|tomorrow|yesterday)_ds|triggering_dataset_events",
     re.MULTILINE,
 )
+_OLD_WORDS = re.compile("|".join(map(re.escape, WORDS)))
+
+
+def may_be_old(text: str) -> bool:
+    """Without walking through the file: what is not suspect has no old spelling."""
+    return _SUSPECT.search(text) is not None or ("airflow" in text and _OLD_WORDS.search(text) is not None)
 
 
 def scan(source: Source, exported: frozenset[str] | None = frozenset()) -> list[Finding]:
