@@ -102,7 +102,7 @@ const namesOf = (claimants: readonly CompiledUnit[] = []): string[] => claimants
  * A project that does not compile holds on to its id: otherwise a second one could take the DAG over just because the
  * first is broken for the moment. Its id is the bundle's name.
  */
-const claims = (result: CompiledUnit): string[] => {
+export const claims = (result: CompiledUnit): string[] => {
   if (result.ok) return result.artifacts.map(({ dagId }) => dagId);
   return result.unit.kind === 'project' ? [result.bundleName] : [];
 };

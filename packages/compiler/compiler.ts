@@ -89,6 +89,8 @@ export interface CompilerOptions {
   readonly python: string;
   /** Files compiled at once; default 1. */
   readonly jobs?: number;
+  /** Where answers are kept for files that do not change; default: nowhere (python/svc_runtime/compile/cache.py). */
+  readonly cacheFolder?: string | undefined;
   /** Begin with the process now, for requests that will come soon; default: with the first request. */
   readonly startsAtOnce?: boolean;
   /** Compiled files may read what this user's group may; without one, when root compiles, whatever root may. */
@@ -109,7 +111,8 @@ const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
 const LAST_WORDS_MS = 1_000;
 
-export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUser }: CompilerOptions): Compiler {
+export function createCompiler(options: CompilerOptions): Compiler {
+  const { python, jobs = 1, cacheFolder, startsAtOnce = false, taskUser } = options;
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   let nextId = 1;
   const waiting = new Map<number, Waiting>();
@@ -117,7 +120,9 @@ export function createCompiler({ python, jobs = 1, startsAtOnce = false, taskUse
   const start = (): ChildProcessByStdio<Writable, Readable, Readable> => {
     const group = taskUser ? ['--group', String(taskUser.gid)] : [];
     const keep = ['--keep', join(userCacheFolder(process.env), 'compiled')];
-    const started = spawn(python, ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...keep, ...group], {
+    const cache = cacheFolder === undefined ? [] : ['--cache', cacheFolder];
+    const words = ['-m', 'svc_runtime.compile_server', '--jobs', String(jobs), ...keep, ...cache, ...group];
+    const started = spawn(python, words, {
       env: { ...childEnvironment(), ...(taskUser && { HOME: taskUser.home }) },
       stdio: ['pipe', 'pipe', 'pipe'],
     });

@@ -37,6 +37,9 @@ export function userCacheFolder(env: Environment): string {
   return join(env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache'), 'svc');
 }
 
+/** Where a compiler keeps its answers. */
+export const compiledFolder = (env: Environment): string => join(userCacheFolder(env), 'compiled-files');
+
 /** The path of the interpreter. The first time, its environment is built. */
 export async function ensurePython(options: PythonOptions): Promise<string> {
   const { env, say = () => {} } = options;

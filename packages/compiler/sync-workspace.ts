@@ -14,6 +14,7 @@
 import { join, relative, resolve, sep } from 'node:path';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
+import { claimedIds } from './claimed-ids.ts';
 import { settleDuplicates } from './compile-workspace.ts';
 import type { Compiler } from './compiler.ts';
 import type { Unit } from './discover.ts';
@@ -102,7 +103,7 @@ export function createWorkspaceSync(input: {
   /** Errors reported in this process. What a file was filed under can change when svc.yaml becomes readable again. */
   const reported = new Map<string, FileOfBundle & { message: string }>();
   /** By name, before ids were compared: what another file does decides about those. */
-  const known = new Map<string, CompiledUnit>();
+  const known = claimedIds();
   const outcomes = new Map<string, UnitOutcome>();
   const warned = new Map<string, readonly string[]>();
   const results = new Map<string, UnitSync>();
@@ -141,7 +142,9 @@ export function createWorkspaceSync(input: {
   }
 
   async function settle(name: string): Promise<void> {
-    for (const unit of settleDuplicates([...known.values()])) {
+    const { affected, all } = known.around(name);
+    for (const unit of settleDuplicates(all)) {
+      if (!affected.has(unit.unit.name)) continue;
       const before = outcomes.get(unit.unit.name);
       // Another one's id may have become free, or claimed twice.
       const hasChanged = before !== undefined && dagIdsOf(before.unit) !== dagIdsOf(unit);
@@ -246,7 +249,7 @@ export function createWorkspaceSync(input: {
     const turn = lastFind.then(async () => {
       found = await reader.units(workspace);
       const names = new Set(found.map(({ name }) => name));
-      for (const name of known.keys()) if (!names.has(name)) known.delete(name);
+      for (const name of known.names()) if (!names.has(name)) known.delete(name);
       // Also those under way: what they say of a file that has gone meanwhile is not to be registered.
       for (const name of readings.keys()) if (!names.has(name)) readings.delete(name);
       return found;

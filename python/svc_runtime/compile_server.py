@@ -17,7 +17,8 @@ A DAG file is hostile until proven otherwise, so the child, not the server, exec
   kernel does not limit the processes of root, and a fork bomb is over before anybody could count; with `--group` without
   that right, and in that group: what root keeps from tasks is kept from files that are compiled,
 - counts the processes the file started while it runs,
-- reads its output and its result from pipes with a cap on each, and trusts the result only as JSON.
+- reads its output and its result from pipes with a cap on each, and trusts the result only as JSON,
+- with `--cache` gives the answer for a file again while nothing that it depends on has changed (compile/cache.py).
 """
 
 from __future__ import annotations
@@ -29,10 +30,13 @@ import select
 import signal
 import sys
 import time
+from collections import deque
 
+from .compile.cache import Cache
 from .compile.child import run_child
 from .compile.kept import Kept
 from .compile.limits import Limits, become_subreaper, group_size, reap_strays
+from .compile.preload import look_at_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +48,8 @@ _COUNT_SECONDS = 0.25
 # A file that takes longer than this does not keep the others waiting: so many of them run beside those that may at once.
 _SLOW_SECONDS = 1.0
 _SLOW_BESIDE = 4
+# Answers of the cache between two looks at the files that are being loaded.
+_KNOWN_AT_ONCE = 20
 
 
 class _Job:
@@ -83,12 +89,19 @@ def _too_many_processes(limits: Limits) -> dict:
 
 
 class Server:
-    def __init__(self, concurrency: int = 1, group: int | None = None, kept: Kept | None = None) -> None:
+    def __init__(
+        self,
+        concurrency: int = 1,
+        group: int | None = None,
+        kept: Kept | None = None,
+        cache: Cache | None = None,
+    ) -> None:
         self.concurrency = concurrency
         self.kept = kept or Kept()
+        self.cache = cache or Cache()
         self.group = group
         self.jobs: dict = {}
-        self.waiting: list = []
+        self.waiting: deque[dict] = deque()
         become_subreaper()
 
     def submit(self, request: dict) -> None:
@@ -97,6 +110,7 @@ class Server:
     def _start(self, request: dict) -> None:
         limits = Limits.from_request(request.get("limits") or {})
         job = _Job(request, limits)
+        look_at_path(request)
         out_read, out_write = os.pipe()
         result_read, result_write = os.pipe()
         sys.stdout.flush()
@@ -109,7 +123,8 @@ class Server:
             os.close(out_read)
             os.close(result_read)
             kept = self.kept.of(request["path"])
-            run_child({**request, "kept": kept}, limits, out_write, result_write, self.group)
+            request = {**request, "kept": kept, "notes_reads": self.cache.is_on}
+            run_child(request, limits, out_write, result_write, self.group)
             os._exit(0)
         os.close(out_write)
         os.close(result_write)
@@ -157,10 +172,16 @@ class Server:
 
     def step(self) -> list:
         """One turn: start, read, check, finish. Returns the answers that became ready."""
-        while self.waiting and self._has_room():
-            self._start(self.waiting.pop(0))
-        if not self.jobs:
-            return []
+        known: list[str] = []
+        while self.waiting and self._has_room() and len(known) < _KNOWN_AT_ONCE:
+            request = self.waiting.popleft()
+            found = self.cache.get(request)
+            if found is None:
+                self._start(request)
+            else:
+                known.append(_joined({"id": request.get("id"), **found["head"]}, found["text"]))
+        if not self.jobs or known:
+            return known
         by_fd = {fd: job for job in self.jobs.values() for fd in job.fds}
         ready, _, _ = select.select(list(by_fd), [], [], _POLL_SECONDS)
         for fd in ready:
@@ -203,7 +224,7 @@ class Server:
         for fd in job.fds:
             os.close(fd)
         reap_strays(set(self.jobs))
-        return _answer(job, job.status, self.kept)
+        return _answer(job, job.status, self.kept, self.cache)
 
     @staticmethod
     def _check_leftovers(job: _Job) -> None:
@@ -256,17 +277,18 @@ class Server:
         self.submit(request)
 
 
-def _answer(job: _Job, status: int, kept: Kept) -> str:
+def _answer(job: _Job, status: int, kept: Kept, cache: Cache) -> str:
     head = {
-        "id": job.request.get("id"),
         "duration_ms": round((time.monotonic() - job.started) * 1000, 1),
         "output": job.output.decode("utf-8", errors="replace"),
         "output_truncated": job.output_total > len(job.output),
     }
     body = None
+    # What the file has read follows on a line of its own.
+    result, _, reads = bytes(job.result).strip().partition(b"\n")
     if job.failure is None:
         try:
-            body = json.loads(bytes(job.result)) if job.result else None
+            body = json.loads(result) if result else None
         except ValueError:
             body = None
         if not isinstance(body, dict) or "ok" not in body:
@@ -274,11 +296,29 @@ def _answer(job: _Job, status: int, kept: Kept) -> str:
     if job.failure is not None:
         folder = job.request.get("dags_folder") or os.path.dirname(job.request["path"])
         shown = os.path.relpath(job.request["path"], folder)
-        return json.dumps({**head, "ok": False, "error": {**job.failure, "path": shown}, "dags": [], "warnings": []})
+        error = {**job.failure, "path": shown}
+        return json.dumps(
+            {"id": job.request.get("id"), **head, "ok": False, "error": error, "dags": [], "warnings": []}
+        )
     if body is not None and "keep" in body:
         kept.keep(job.request["path"], body["keep"])
     # The child's text goes through unchanged, so the bytes that were hashed are the bytes that are stored.
-    text = bytes(job.result).decode("utf-8").strip()
+    text = result.decode("utf-8")
+    if reads:
+        _keep(cache, job.request, head, reads, text)
+    return _joined({"id": job.request.get("id"), **head}, text)
+
+
+def _keep(cache: Cache, request: dict, head: dict, reads: bytes, text: str) -> None:
+    try:
+        found = json.loads(reads)
+    except ValueError:
+        return
+    if isinstance(found, dict):
+        cache.put(request, head, found, text)
+
+
+def _joined(head: dict, text: str) -> str:
     return json.dumps(head)[:-1] + ", " + text[1:]
 
 
@@ -321,7 +361,8 @@ def main(arguments: list) -> None:
         given = text(name)
         return None if given is None else int(given)
 
-    Server(number("--jobs") or 1, number("--group"), Kept(text("--keep"))).run(sys.stdin.buffer)
+    server = Server(number("--jobs") or 1, number("--group"), Kept(text("--keep")), Cache(text("--cache")))
+    server.run(sys.stdin.buffer)
 
 
 def _fixed_hash_seed() -> None:

@@ -23,6 +23,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.bundle_path",
         "svc_runtime.dbt",
         "svc_runtime.fix",
+        "svc_runtime.package_names",
         "svc_runtime.plugins",
         "svc_runtime.record",
         # How values of start triggers are written down, which a task reads back.
@@ -41,7 +42,12 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.triggerer",
         "svc_runtime.import_paths",
     },
-    "svc_runtime.plugins": {"svc_runtime.exceptions", "svc_runtime.record", "svc_runtime.run"},
+    "svc_runtime.plugins": {
+        "svc_runtime.exceptions",
+        "svc_runtime.package_names",
+        "svc_runtime.record",
+        "svc_runtime.run",
+    },
     "svc": {"airflow", "svc_runtime.dbt"},
     "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
     "svc_runtime.dbt": {

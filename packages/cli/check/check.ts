@@ -46,8 +46,11 @@ async function check(context: CliContext, path: string, options: Options): Promi
     import('./report.ts'),
   ]);
   const where = repositoryFiles(path);
-  const units = await compilePath(context, path, { isStrict: options.strict === true });
-  const spellings = await scanSpellings({ python: await openPython(context), ...where });
+  const python = await openPython(context);
+  const [units, spellings] = await Promise.all([
+    compilePath(context, path, { isStrict: options.strict === true }),
+    scanSpellings({ python, ...where }),
+  ]);
   const report = buildReport({
     root: where.root,
     path,

@@ -11,7 +11,7 @@ import { createPythonEnvironments } from '@svc/agent/environments.ts';
 import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
-import { ensurePython, pythonWithPip, userCacheFolder } from '@svc/compiler/python-environment.ts';
+import { compiledFolder, ensurePython, pythonWithPip, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -66,10 +66,11 @@ export function prepareTools(input: {
   const startCompiler = async (): Promise<Compiler> => {
     await tasksReachAll();
     const jobs = availableParallelism();
+    const cacheFolder = compiledFolder(env);
     return createCompilerPool({
-      base: createCompiler({ python: await python(), jobs, startsAtOnce: true, taskUser }),
+      base: createCompiler({ python: await python(), jobs, cacheFolder, startsAtOnce: true, taskUser }),
       interpreters: createPythonEnvironments({ env, user: taskUser, say: progress, onProgress: progress }),
-      open: (other) => createCompiler({ python: other, jobs, taskUser }),
+      open: (other) => createCompiler({ python: other, jobs, cacheFolder, taskUser }),
     });
   };
   let compiler = workspace === '' ? undefined : startCompiler();

@@ -3,7 +3,7 @@ import { createPythonEnvironments } from '@svc/agent/environments.ts';
 import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
-import { ensurePython } from '@svc/compiler/python-environment.ts';
+import { compiledFolder, ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
@@ -25,11 +25,12 @@ export async function withCompiler<Result>(
   const python = await openPython(context);
   const progress = transientLine(context);
   const jobs = Math.min(availableParallelism(), MOST_JOBS);
+  const cacheFolder = compiledFolder(context.env);
   const compiler = createCompilerPool({
-    base: createCompiler({ python, jobs }),
+    base: createCompiler({ python, jobs, cacheFolder }),
     interpreters: createPythonEnvironments({ env: context.env, say, onProgress: progress.show }),
     runsElsewhere: true,
-    open: (other) => createCompiler({ python: other, jobs }),
+    open: (other) => createCompiler({ python: other, jobs, cacheFolder }),
   });
   try {
     return await use(compiler);

@@ -31,6 +31,8 @@ MAX_SOURCE_BYTES = 2 * 1024 * 1024
 
 # A module of Airflow itself that DAG files cannot have: no package brings it.
 _AIRFLOWS_OWN = "Use airflow.sdk, the context of the task or the REST API: no package brings this part of Airflow"
+# A repository may hold a copy of them (old_import_paths.py).
+_EXAMPLES = "These are the examples of Airflow itself: copy what you use of them into the repository"
 
 
 class LoadError(Exception):
@@ -148,7 +150,9 @@ def _describe(error: BaseException, path: str, shown: str) -> dict:
             path=shown,
             line=line,
             trace=trace,
-            instead=_AIRFLOWS_OWN
+            instead=_EXAMPLES
+            if (error.name or "").startswith("airflow.example_dags")
+            else _AIRFLOWS_OWN
             if re.match(r"airflow\.(?!providers\b)", error.name or "")
             else f"Add the package that provides '{error.name}' to the project's dependencies, or import it inside the task",
         )

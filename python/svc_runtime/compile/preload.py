@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import os
 import sys
 
 # What every file needs. Loaded before the fork even for a single file, so that the bytecode is kept.
@@ -31,6 +32,7 @@ _COMMON = (
     "asyncio",
     "dataclasses",
     "encodings.utf_8_sig",  # of every source file
+    "svc_runtime.run.conf",
     "svc_runtime.run.timezone",
     "svc_runtime.record.edges",
     "svc_runtime.record.built_in_timetables.cron_expression",
@@ -74,3 +76,15 @@ def _prepare() -> None:
     module_name("a file.py")
     for folder in sys.path:
         may_offer_plugins(folder)
+
+
+def look_at_path(request: dict) -> None:
+    """Before the fork: which packages the folders of a request hold, so that not each of its files lists thousands of others."""
+    from ..plugins.loader import may_offer_plugins
+
+    root = request.get("dags_folder")
+    bundle = request.get("bundle") or {}
+    if not isinstance(root, str) or not isinstance(bundle, dict):
+        return
+    for name in (".", *(name for name in bundle.get("import_roots") or () if "=" not in name)):
+        may_offer_plugins(os.path.normpath(os.path.join(root, name)))

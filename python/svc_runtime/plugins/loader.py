@@ -12,6 +12,8 @@ import os
 import sys
 import time
 
+from ..package_names import packages_in
+from ..record import current as recording
 from ..run import current
 from ..run.listeners import AROUND_THEM, FIRED, RUN_HOOKS, names_in, registered
 from .web_stand_ins import StandingIn, is_of_web_server
@@ -203,44 +205,53 @@ def _load_entry_points() -> None:
 
 # By folder: when it was last changed, and the answer. A package that is installed or removed changes its folder.
 _offers: dict[str, tuple[int, bool]] = {}
+_names: dict[str, tuple[int, list]] = {}
 _SETTLED_NS = 60 * 1_000_000_000
+_LISTED_NS = 1_000_000_000
 
 
 def may_offer_plugins(folder: str) -> bool:
     """Asked of each folder of packages, because importlib.metadata takes 20 ms to load, and loads half of the e-mail package."""
+    folder = folder or "."
     try:
-        changed = os.stat(folder or ".").st_mtime_ns
+        changed = os.stat(folder).st_mtime_ns
+        names = _packages_in(folder, changed)
+    except NotADirectoryError:
+        return True  # an archive: only importlib.metadata can look into it
     except OSError:
+        return False
+    if not names:
         return False
     known = _offers.get(folder)
     if known is not None and known[0] == changed:
         return known[1]
-    answer = _has_plugins(folder)
+    answer = any(_has_plugins(os.path.join(folder, name)) for name in names)
     # What an installer is writing just now may be complete a moment later, without another change of the folder.
     if time.time_ns() - changed > _SETTLED_NS:
         _offers[folder] = (changed, answer)
     return answer
 
 
-def _has_plugins(folder: str) -> bool:
+def _packages_in(folder: str, changed: int) -> list:
+    """Listed once, because a folder of DAGs is on the path as well, and may have thousands of files."""
+    known = _names.get(folder)
+    if known is None or known[0] != changed:
+        known = (changed, packages_in(os.listdir(folder)))
+        if time.time_ns() - changed > _LISTED_NS:
+            _names[folder] = known
+    if recording.reads is not None:
+        recording.reads.packages(os.path.abspath(folder), known[1])
+    return known[1]
+
+
+def _has_plugins(package: str) -> bool:
+    if package.endswith(".egg"):
+        return True
     try:
-        names = os.listdir(folder or ".")
-    except NotADirectoryError:
-        return True  # an archive: only importlib.metadata can look into it
+        with open(os.path.join(package, "entry_points.txt"), "rb") as file:
+            return ENTRY_POINTS.encode() in file.read()
     except OSError:
         return False
-    for name in names:
-        if name.endswith(".egg"):
-            return True
-        if not name.endswith((".dist-info", ".egg-info")):
-            continue
-        try:
-            with open(os.path.join(folder, name, "entry_points.txt"), "rb") as file:
-                if ENTRY_POINTS.encode() in file.read():
-                    return True
-        except OSError:
-            continue
-    return False
 
 
 def _is_plugin(value) -> bool:

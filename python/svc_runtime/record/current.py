@@ -14,6 +14,7 @@ from ..exceptions import RecordingError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
 DEFAULT_MAX_TASKS = 10_000
 
@@ -35,6 +36,8 @@ kept: dict[str, dict] = {}
 used: dict[str, dict] = {}
 # Called before a program is started that may take long; None where nobody counts the seconds.
 ask_for_time: Callable[[], None] | None = None
+# Notes what the file depends on, where its answer may be given again (compile/reads.py).
+reads: Any = None
 
 
 class _Limits:

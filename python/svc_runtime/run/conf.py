@@ -15,6 +15,7 @@ import json
 import os
 
 from ..exceptions import AirflowConfigException
+from ..record import current as recording
 from .conf_defaults import DEFAULTS
 
 # Not Airflow's: these are what is true here.
@@ -124,7 +125,8 @@ def settings_of_repository() -> dict[str, dict[str, str]]:
         found = {section: dict(values) for section, values in _files.read().items()}
     except AirflowConfigException:
         found = {}
-    for name, value in os.environ.items():
+    reads = recording.reads
+    for name, value in (os.environ if reads is None else reads.environment("AIRFLOW__")).items():
         _, _, setting = name.partition("AIRFLOW__")
         section, mark, key = setting.lower().partition("__")
         if mark and name.startswith("AIRFLOW__"):
