@@ -54,6 +54,14 @@ CASES = {
         "uses the weight rule class plugins.weights.Mine, which cannot be imported",
         2,
     ),
+    "rule after a setup": (
+        (
+            "with DAG('d'):\n    a, c = (EmptyOperator(task_id=n) for n in 'ac')\n"
+            "    a >> EmptyOperator(task_id='b', trigger_rule='all_done') >> c.as_teardown(setups=a)\n"
+        ),
+        "task 'b' has the trigger rule 'all_done', but a task directly after a setup ('a') must have all_success",
+        None,
+    ),
     "cycle": (
         "with DAG('d'):\n    a, b, c = (EmptyOperator(task_id=n) for n in 'abc')\n    a >> b >> c >> a\n",
         "a >> b >> c >> a",

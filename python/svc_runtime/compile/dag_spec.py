@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from ..enums import TriggerRule
 from ..exceptions import RecordingError
 from ..plugins.loader import add_links, loaded
 from ..record import current
@@ -197,6 +198,19 @@ def _check_params(dag, params: list) -> None:
             )
 
 
+def _check_setups(dag) -> None:
+    """Airflow refuses such a file: with another rule, the task could run although there is nothing to tear down."""
+    for setup in dag.tasks:
+        for task in setup.downstream_list if setup.is_setup else ():
+            rule = TriggerRule(task.trigger_rule)
+            if not task.is_teardown and rule is not TriggerRule.ALL_SUCCESS:
+                raise RecordingError(
+                    f"task '{task.task_id}' has the trigger rule '{rule.value}', but a task directly after"
+                    f" a setup ('{setup.task_id}') must have all_success",
+                    "Leave trigger_rule out, or let the task come after another task that comes after the setup",
+                )
+
+
 def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     encoder = Encoder(dags_folder)
     topological_order(dag)
@@ -209,6 +223,7 @@ def dag_spec(dag, *, source: dict, tree, dags_folder: str) -> dict:
     tasks = [task_spec(task, encoder, search_path=search_path, files=files, warn=current.warn) for task in dag.tasks]
     params = params_spec(dag.params, encoder, "dag")
     _check_params(dag, params)
+    _check_setups(dag)
     declared = Declared()
     if tree is not None:
         scan_source(tree, declared)
