@@ -43,6 +43,11 @@ const BENCHES: Record<string, Bench> = {
       'twenty DAGs broken in twenty ways: does one diagnose_run have what a good engineer would say, within 4,000 tokens? [--only <part of a name>]',
     load: () => import('./diagnose.ts'),
   },
+  differential: {
+    about:
+      'generated DAG files on Airflow 3.2.2 and here, fact by fact; each difference shrunk; coverage of features and of their pairs; ends with 1 when something is unexplained [--times 200 DAGs --seed 1 --only find, without shrinking]',
+    load: () => import('./differential.ts'),
+  },
   'exact-json': {
     about: 'reading JSON with the digits of its numbers, beside JSON.parse [--runs 5]',
     load: () => import('./exact-json.ts'),

@@ -1,0 +1,14 @@
+/** Where a generated DAG ends otherwise than on Airflow on purpose: the one table. docs/coming-from-airflow.md tells users. */
+import type { Difference } from './compare.ts';
+
+type Row = { what: RegExp; airflow?: RegExp; here?: RegExp; why: string };
+
+const EXPLAINED: readonly Row[] = [];
+
+export function explain(difference: Difference): Difference {
+  const row = EXPLAINED.find(
+    ({ what, airflow = /^/, here = /^/ }) =>
+      what.test(difference.where) && airflow.test(difference.airflow) && here.test(difference.here),
+  );
+  return row ? { ...difference, why: row.why } : difference;
+}
