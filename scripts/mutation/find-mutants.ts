@@ -15,6 +15,7 @@ export type Mutant = {
   readonly kind: string;
   /** A block is replaced as a statement, everything else as an expression. */
   readonly isBlock: boolean;
+  readonly original: string;
   readonly replacement: string;
 };
 
@@ -37,16 +38,17 @@ const SWAPPED: Readonly<Record<string, readonly string[]>> = {
   '??': ['&&'],
 };
 
-const SWAPPED_METHODS: Readonly<Record<string, string>> = {
-  some: 'every',
-  every: 'some',
-  startsWith: 'endsWith',
-  endsWith: 'startsWith',
-  min: 'max',
-  max: 'min',
-  toLowerCase: 'toUpperCase',
-  toUpperCase: 'toLowerCase',
-};
+/** A map, because an object also has `toString` and what else every object inherits. */
+const SWAPPED_METHODS: ReadonlyMap<string, string> = new Map([
+  ['some', 'every'],
+  ['every', 'some'],
+  ['startsWith', 'endsWith'],
+  ['endsWith', 'startsWith'],
+  ['min', 'max'],
+  ['max', 'min'],
+  ['toLowerCase', 'toUpperCase'],
+  ['toUpperCase', 'toLowerCase'],
+]);
 /** Calls that can be left out: what they are called on takes their place. */
 const REMOVED_METHODS = new Set(['filter', 'sort', 'toSorted', 'reverse', 'toReversed', 'slice', 'trim']);
 
@@ -55,9 +57,10 @@ export function findMutants(file: string, source: string): Mutant[] {
   const text = ({ start, end }: Node): string => source.slice(start, end);
 
   function add(node: Node, kind: string, replacement: string, isBlock = false): void {
-    if (replacement === text(node)) return;
+    const original = text(node);
+    if (replacement === original) return;
     const line = source.slice(0, node.start).split('\n').length;
-    found.push({ file, line, start: node.start, end: node.end, kind, isBlock, replacement });
+    found.push({ file, line, start: node.start, end: node.end, kind, isBlock, original, replacement });
   }
 
   function visitOperator(node: Node): void {
@@ -76,7 +79,7 @@ export function findMutants(file: string, source: string): Mutant[] {
     const property = callee['property'] as Node;
     const name = String(property['name']);
     const object = callee['object'] as Node;
-    const other = SWAPPED_METHODS[name];
+    const other = SWAPPED_METHODS.get(name);
     if (other !== undefined) {
       add(node, 'method', source.slice(node.start, property.start) + other + source.slice(property.end, node.end));
     }

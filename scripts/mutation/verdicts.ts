@@ -1,5 +1,6 @@
 /** From what happened while the tests ran to a verdict for each mutant. */
 import { readFileSync } from 'node:fs';
+import { reasonOf, shortened } from './accepted.ts';
 import type { NumberedMutant } from './instrument.ts';
 
 type Event =
@@ -63,16 +64,23 @@ export function countVerdicts(mutants: readonly NumberedMutant[], events: Events
   };
 }
 
-const lineOf = (why: string, { file, line, kind, replacement }: NumberedMutant): string =>
-  `  ${file}:${line} ${why} ${kind}: ${replacement.replaceAll(/\s+/g, ' ').slice(0, 120)}`;
+const lineOf = (why: string, mutant: NumberedMutant): string => {
+  const { file, line, kind, original, replacement } = mutant;
+  return `  ${file}:${line} ${why} ${kind}: ${shortened(original)} -> ${shortened(replacement)}`;
+};
+
+const isOpen = (mutant: NumberedMutant): boolean => reasonOf(mutant) === undefined;
 
 export function reportOf(name: string, counts: Counts): string {
   const { killed, survived, unreached, percent, unrepeatable } = counts;
+  const [open, openUnreached] = [survived.filter(isOpen), unreached.filter(isOpen)];
+  const accepted = survived.length + unreached.length - open.length - openUnreached.length;
   return [
-    ...survived.map((mutant) => lineOf('survived', mutant)),
-    ...unreached.map((mutant) => lineOf('unreached', mutant)),
+    ...open.map((mutant) => lineOf('survived', mutant)),
+    ...openUnreached.map((mutant) => lineOf('unreached', mutant)),
     ...unrepeatable.map((test) => `  cannot be repeated, and decides nothing: ${test}`),
     `${name}: ${percent.toFixed(1)} % of ${killed + survived.length + unreached.length} killed (${killed} killed, ` +
-      `${survived.length} survived, ${unreached.length} unreached; ${counts.static} more run only while modules load)`,
+      `${survived.length} survived, ${unreached.length} unreached; ${accepted} of these two are in accepted.ts; ` +
+      `${counts.static} more run only while modules load)`,
   ].join('\n');
 }
