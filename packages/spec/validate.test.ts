@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { CompiledSpec } from './schema.ts';
 import { findCycle, topologicalOrder } from './task-graph.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
-import { specProblems, validateSpec } from './validate.ts';
+import { specProblems, validateSpec, validateSpecInTurns } from './validate.ts';
 
 const change = (edit: (spec: CompiledSpec) => void): string[] => {
   const spec = structuredClone(
@@ -20,6 +20,55 @@ const placesIn = (value: unknown, at: readonly string[] = []): string[][] =>
   typeof value !== 'object' || value === null
     ? []
     : Object.entries(value).flatMap(([key, inner]) => [[...at, key], ...placesIn(inner, [...at, key])]);
+
+const groupOf = (id: string): CompiledSpec['groups'][number] => {
+  const [root] = makeSpec({ tasks: [] }).groups;
+  if (!root) throw new Error('a spec has a root group');
+  return { ...root, group_id: id, label: id, display_name: id };
+};
+
+describe('a spec that is validated in turns', () => {
+  const chain = (): CompiledSpec => {
+    const ids = Array.from({ length: 450 }, (_, index) => `t${index}`);
+    const at = (index: number): string[] => (ids[index] === undefined ? [] : [ids[index]]);
+    const tasks = ids.map((id, index) => makeTask(id, { upstream: at(index - 1), downstream: at(index + 1) }));
+    return structuredClone(makeSpec({ tasks }));
+  };
+
+  it.each<[string, (spec: CompiledSpec) => unknown]>([
+    ['without a problem', () => undefined],
+    ['with a wrong field in one of the last tasks', ({ tasks }) => Object.assign(tasks[449] ?? {}, { surprise: 1 })],
+    ['with a wrong field in the first part', ({ tasks }) => Object.assign(tasks[0] ?? {}, { surprise: 1 })],
+    ['with a wrong edge', ({ edges }) => Object.assign(edges[200] ?? {}, { label: 5 })],
+    [
+      'with a wrong field in one of many groups',
+      (spec) => {
+        for (let index = 0; index < 250; index += 1) spec.groups.push(groupOf(`g${index}`));
+        Object.assign(spec.groups[240] ?? {}, { tooltip: 5 });
+      },
+    ],
+    [
+      'with several wrong meanings',
+      (spec) => {
+        spec.tasks[300]?.upstream_task_ids.push('ghost');
+        spec.dag.dag_id = '..';
+      },
+    ],
+    ['of an unknown version', (spec) => Object.assign(spec, { schema_version: '2.0' })],
+  ])('has the same verdict, at the same places, as at once: %s', async (what, edit) => {
+    const spec = chain();
+    edit(spec);
+    const atOnce = validateSpec(spec);
+    expect(atOnce.length > 0).toBe(what !== 'without a problem');
+    expect(await validateSpecInTurns(spec)).toEqual(atOnce);
+  });
+
+  it('is refused when it is no object at all', async () => {
+    for (const value of [null, undefined, 1, 'x', [], {}]) {
+      expect((await validateSpecInTurns(value)).length).toBeGreaterThan(0);
+    }
+  });
+});
 
 describe('a spec', () => {
   it('that the compiler could have written has no problems', () => {
@@ -126,6 +175,51 @@ describe('references', () => {
       (spec) => (spec.source = { ...spec.source, path: 'd\u202eag.py' }),
       String.raw`'d\u{202e}ag.py' has a character that nobody can see`,
     ],
+    ['a bad DAG id', (spec) => (spec.dag.dag_id = '..'), "dag.dag_id: '..' is not a valid DAG id"],
+    [
+      'a second root group',
+      (spec) => spec.groups.push(...spec.groups),
+      'the first group, and only it, must be the root',
+    ],
+    [
+      'a group listed twice',
+      (spec) => spec.groups.push(groupOf('g'), groupOf('g')),
+      'groups: a group id is used twice',
+    ],
+    [
+      'a group whose parent is not there',
+      (spec) => spec.groups.push({ ...groupOf('g'), parent_id: 'ghost' }),
+      "groups[g]: its parent 'ghost' does not exist",
+    ],
+    [
+      'a child listed twice',
+      (spec) => spec.groups[0]?.children.push({ kind: 'task', id: 'a' }),
+      "groups[root]: child task 'a' is listed twice",
+    ],
+    [
+      'a group that is listed in another place than it says',
+      (spec) => {
+        spec.groups.push(groupOf('g'), { ...groupOf('h'), parent_id: 'g' });
+        spec.groups[0]?.children.push({ kind: 'group', id: 'g' }, { kind: 'group', id: 'h' });
+      },
+      "groups[root]: child group 'h' says it is in 'g'",
+    ],
+    [
+      'a value of a task that is not there, in a template',
+      (spec) =>
+        Object.assign(spec.tasks[1] ?? {}, { templates: { x: { __type: 'xcom', task_id: 'ghost', key: 'k' } } }),
+      "tasks[b].templates: refers to the value of task 'ghost'",
+    ],
+    [
+      'a stored file whose name nobody can read',
+      (spec) => spec.files.push({ path: 'a\u200b.sql', text: '', sha256: '0'.repeat(64) }),
+      String.raw`files: 'a\u{200b}.sql' has a character that nobody can see`,
+    ],
+    [
+      'more edges than the tasks have',
+      (spec) => spec.edges.push({ from: 'b', to: 'a', label: null, is_setup_teardown: false }),
+      'edges: has 2 edges, the tasks have 1',
+    ],
     ['a bad task id', (spec) => spec.tasks.push(makeTask('a b', {})), "'a b' is not a valid task id"],
   ])('%s is found', (_, edit, message) => {
     expect(change(edit).join('\n')).toContain(message);
@@ -171,6 +265,25 @@ describe('params', () => {
       expect(withParam(moment, value)).toEqual([]);
     for (const value of ['2024-13-01', '2024-01-01T25:00:00', 'noon', '2024-01-01T00:00:00 Z'])
       expect(withParam(moment, value)).toHaveLength(1);
+  });
+
+  it('that are declared twice are found, in the DAG and in a task', () => {
+    const param = {
+      name: 'p',
+      schema: {},
+      description: null,
+      source: 'dag',
+      has_default: false,
+      default: null,
+    } as const;
+    expect(change((spec) => spec.params.push(param, param))).toEqual(['params[p]: the param is declared twice']);
+    expect(
+      change((spec) => spec.tasks[1]?.params.push({ ...param, source: 'task' }, { ...param, source: 'task' })),
+    ).toEqual(['tasks[b].params[p]: the param is declared twice']);
+  });
+
+  it('whose schema is no schema are found', () => {
+    expect(withParam({ type: 'string', pattern: '(' }, 'x')[0]).toMatch(/^params\[p\]: its schema cannot be used: /);
   });
 
   it('may be empty by default, which means: ask', () => {

@@ -49,8 +49,8 @@ const textsOf = (problems: readonly SpecProblem[]): string[] =>
 
 /** Does the same in turns with other work, for DAGs with thousands of tasks. */
 export async function validateSpecInTurns(value: unknown): Promise<string[]> {
-  for (const part of partsOf(value)) {
-    if (!hasShape(part)) return textsOf(shapeProblems(part));
+  for (const { part, cut } of partsOf(value)) {
+    if (!hasShape(part)) return textsOf(shapeProblems(part, cut));
     await nextTurn();
   }
   const problems: SpecProblem[] = [];
@@ -64,11 +64,14 @@ export async function validateSpecInTurns(value: unknown): Promise<string[]> {
 const LISTS = ['tasks', 'edges', 'groups'] as const;
 const ITEMS_AT_ONCE = 200;
 
+/** The list of which a part has only some items, and the index of the first of these in the whole list. */
+type Cut = { readonly list: string; readonly from: number };
+
 /**
  * Yields parts of the spec, each with some of the tasks, edges and groups. If every part has a valid shape, so has the
  * whole.
  */
-function* partsOf(value: unknown): Generator<unknown> {
+function* partsOf(value: unknown): Generator<{ part: unknown; cut?: Cut }> {
   const whole = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const lists = new Map<string, unknown[]>();
   for (const name of LISTS) {
@@ -76,10 +79,12 @@ function* partsOf(value: unknown): Generator<unknown> {
     if (Array.isArray(list) && list.length > ITEMS_AT_ONCE) lists.set(name, list);
   }
   const first = Object.fromEntries([...lists].map(([name, list]) => [name, list.slice(0, ITEMS_AT_ONCE)]));
-  yield lists.size === 0 ? value : { ...whole, ...first };
+  yield { part: lists.size === 0 ? value : { ...whole, ...first } };
   for (const [name, list] of lists) {
-    for (let from = ITEMS_AT_ONCE; from < list.length; from += ITEMS_AT_ONCE)
-      yield { ...whole, ...first, [name]: list.slice(from, from + ITEMS_AT_ONCE) };
+    for (let from = ITEMS_AT_ONCE; from < list.length; from += ITEMS_AT_ONCE) {
+      const part = { ...whole, ...first, [name]: list.slice(from, from + ITEMS_AT_ONCE) };
+      yield { part, cut: { list: name, from } };
+    }
   }
 }
 
@@ -100,7 +105,7 @@ const MEANING: readonly ((spec: CompiledSpec) => SpecProblem[])[] = [
   cycleProblems,
 ];
 
-function shapeProblems(value: unknown): SpecProblem[] {
+function shapeProblems(value: unknown, cut?: Cut): SpecProblem[] {
   const version = (value as { schema_version?: unknown } | null)?.schema_version;
   if (version !== undefined && version !== CompiledSpec.properties.schema_version.const) {
     return [
@@ -114,7 +119,7 @@ function shapeProblems(value: unknown): SpecProblem[] {
   for (const error of shape().Errors(value)) {
     // An unknown key is reported twice, once as "schema is false". The other report names it.
     if (error.keyword === 'boolean') continue;
-    const location = readablePath(error.instancePath, value);
+    const location = readablePath(error.instancePath, value, cut);
     const detail = error.keyword === 'additionalProperties' ? `: ${error.params.additionalProperties.join(', ')}` : '';
     const missing = error.keyword === 'required' ? `: ${error.params.requiredProperties.join(', ')}` : '';
     problems.set(`${location} ${error.message}`, { location, message: `${error.message}${detail}${missing}` });
@@ -124,7 +129,7 @@ function shapeProblems(value: unknown): SpecProblem[] {
 }
 
 /** Turns `/tasks/3/policy/retries` into `tasks[load].policy.retries`, because ids are more readable than indexes. */
-function readablePath(pointer: string, value: unknown): string {
+function readablePath(pointer: string, value: unknown, cut?: Cut): string {
   let node = value;
   let text = '';
   for (const part of pointer.split('/').slice(1)) {
@@ -132,7 +137,8 @@ function readablePath(pointer: string, value: unknown): string {
     const inArray = Array.isArray(node);
     node = (node as Record<string, unknown> | undefined)?.[key];
     const name = (node as { task_id?: unknown; group_id?: unknown; name?: unknown } | null | undefined) ?? {};
-    const id = [name.task_id, name.group_id, name.name].find((candidate) => typeof candidate === 'string') ?? key;
+    const index = cut && text === cut.list ? Number(key) + cut.from : key;
+    const id = [name.task_id, name.group_id, name.name].find((candidate) => typeof candidate === 'string') ?? index;
     text += inArray ? `[${String(id)}]` : `${text ? '.' : ''}${key}`;
   }
   return text;
