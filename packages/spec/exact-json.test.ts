@@ -69,6 +69,14 @@ describe('JSON read and written again', () => {
     expect(value).toEqual([0, 1, -1, 1.5, 123456789012345, 0.000001, 1e21, { at: '2026-01-01T00:00:00.000000Z' }]);
   });
 
+  it('keeps digits under every key, also under one that means something to JavaScript', () => {
+    const text = '{"__proto__":{"a":1.0},"b":{"__proto__":2.50}}';
+    expect(JSON.stringify(parseExact(text))).toBe(text);
+    expect(JSON.stringify(parseExact('{"a":null,"b":[null,1.0,{"c":1.0}]}'))).toBe(
+      '{"a":null,"b":[null,1.0,{"c":1.0}]}',
+    );
+  });
+
   it('fails as JSON.parse does', () => {
     for (const text of ['', '{', '01', '1.', '[1.0', 'NaN', '1e', '-'])
       expect(() => parseExact(text)).toThrow(SyntaxError);

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { hasInvisible, isDagId, isGroupId, isProjectDagId, isRunId, isTaskId } from './ids.ts';
+import {
+  downstreamJoinId,
+  hasInvisible,
+  isDagId,
+  isGroupId,
+  isProjectDagId,
+  isRunId,
+  isTaskId,
+  isUuid,
+  upstreamJoinId,
+} from './ids.ts';
 import { TRIGGER_RULE_NAMES, isTriggerRule } from './trigger-rules.ts';
 
 describe('ids', () => {
@@ -44,6 +54,20 @@ describe('ids', () => {
     expect(isRunId('manual__2026-01-01T10:00:00.123456+00:00')).toBe(true);
     for (const id of ['', 'a/b', 'a b', 'a?b', 'x'.repeat(251)]) expect(isRunId(id)).toBe(false);
   });
+});
+
+describe('a UUID', () => {
+  it('has one form, although Postgres reads more', () => {
+    const uuid = '018f3a2b-0000-7000-8000-0123456789ab';
+    for (const text of [uuid, uuid.toUpperCase()]) expect(isUuid(text)).toBe(true);
+    for (const text of [`{${uuid}}`, uuid.replaceAll('-', ''), `${uuid}\n`, '', 5, null, [uuid]])
+      expect(isUuid(text)).toBe(false);
+  });
+});
+
+it('the join points of a group are named as the graph view of Airflow names them', () => {
+  expect(upstreamJoinId('a.b')).toBe('a.b.upstream_join_id');
+  expect(downstreamJoinId('a.b')).toBe('a.b.downstream_join_id');
 });
 
 describe('trigger rules', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { itemTexts, memberTexts } from './json-spans.ts';
+import { itemTexts, itemsEnd, memberTexts } from './json-spans.ts';
 
 describe('parts of a JSON text', () => {
   it('keep what parsing would lose: 1.0, large integers, exponents, escapes', () => {
@@ -35,5 +35,25 @@ describe('parts of a JSON text', () => {
 
   it('of which one name occurs twice are those that parsing keeps', () => {
     expect(memberTexts('{"a":1,"a":2}').get('a')).toBe('2');
+  });
+});
+
+describe('the end of the items that fit into a piece', () => {
+  const text = '[1,[2,3],{"a,]":4},"x,]"]';
+
+  it('is the last comma or the closing bracket between items, never one inside of an item', () => {
+    const ends = Array.from({ length: text.length }, (_, piece) => itemsEnd(text, 1, piece));
+    const commas = [2, 8, 18];
+    for (const [piece, end] of ends.entries()) {
+      const fitting = commas.findLast((at) => at < 1 + piece);
+      expect(end, `piece ${piece}`).toBe(1 + piece > 24 ? 24 : fitting);
+    }
+    expect(itemsEnd(text, 1, 1_000)).toBe(24);
+    expect(itemsEnd(text, 9, 1_000)).toBe(24);
+  });
+
+  it('is unknown while the first item is larger than the piece', () => {
+    expect(itemsEnd('[[1,2,3]]', 1, 5)).toBeUndefined();
+    expect(itemsEnd('["a,b"]', 1, 3)).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isSensitiveFieldName, isSensitiveName } from './sensitive-names.ts';
+import { credentialsIn, isSensitiveFieldName, isSensitiveName } from './sensitive-names.ts';
 
 describe('names that mark a secret', () => {
   test.each([
@@ -57,5 +57,15 @@ describe('names that mark a secret', () => {
   test('a session cookie is a secret wherever headers are seen, though not in the vault', () => {
     expect(['Cookie', 'set-cookie', 'password'].map(isSensitiveFieldName)).toEqual([true, true, true]);
     expect(isSensitiveFieldName('host')).toBe(false);
+  });
+});
+
+describe('texts under sensitive names', () => {
+  test('are found at any depth, and indexes of lists are no names', () => {
+    const value = { user: 'u', password: 'p', nested: [{ api_key: ['k1', { of: 'k2', number: 3 }] }, 'plain', null] };
+    expect(credentialsIn(value)).toEqual(['p', 'k1', 'k2']);
+    expect(credentialsIn('text')).toEqual([]);
+    expect(credentialsIn('text', true)).toEqual(['text']);
+    expect(credentialsIn({ token: null, secret: 5 })).toEqual([]);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { placeAt, readYaml } from './yaml.ts';
+import { YamlValueError, placeAt, readYaml } from './yaml.ts';
 
 const read = (text: string) => readYaml(text, { kind: 'project', file: 'svc.yaml' });
 const problemsOf = (text: string): string[] => {
@@ -28,6 +28,10 @@ describe('a YAML text that would take minutes to read', () => {
     ['55,000 keys in one map', lines(55_000, (n) => `k${n}: 1\n`), /^1:1 is too large/],
     ['5,000 of them', lines(5_000, (n) => `k${n}: 1\n`), /^2001:1 has more than 2,000 keys, which is the limit$/],
     ['a set of 30,000', `{${'a,'.repeat(30_000)}}`, /^1:1 has more than 10,000 lines, list items and other marks/],
+    ['6,000 comments', '#\n'.repeat(6_000), /^5001:1 has more than 10,000 lines, list items and other marks/],
+    ['11,000 quotes', `a: ${'""'.repeat(11_000)}`, /^1:1 has more than 10,000 lines, list items and other marks/],
+    ['brackets after others that are closed', `[[],${'['.repeat(50)}`, /^1:1 is nested too deeply/],
+    ['brackets after others that were never open', `${']'.repeat(5)}${'['.repeat(51)}`, /^1:1 is nested too deeply/],
     [
       '60 MB of description',
       `description: ${'x'.repeat(60_000_000)}`,
@@ -88,5 +92,61 @@ describe('a YAML text', () => {
     const result = read(text);
     expect(problemsOf(text)).toEqual([problem]);
     expect(!result.ok && result.problems[0]?.instead).toContain(instead);
+  });
+});
+
+describe('a YAML text', () => {
+  it('has keys as they are written, and an anchor of a key stands for its name', () => {
+    expect(read('&k a: 1\nb: *k\n1.0: x\ntrue: y\n~: z\n')).toMatchObject({
+      ok: true,
+      value: { a: 1, b: 'a', '1.0': 'x', true: 'y', '': 'z' },
+    });
+  });
+
+  it('with many faults shows the first of them, in the order of lines', () => {
+    const twice = lines(25, (n) => `k${n}: 1\nk${n}: 2\n`);
+    expect(problemsOf(twice)).toHaveLength(20);
+    expect(problemsOf(twice)[0]).toBe('2:1 the key "k0" is written twice: the first is on line 1');
+    const wrong = problemsOf(lines(6, (n) => `a${n}: @x\n`));
+    expect(wrong.map((problem) => problem.split(' ')[0])).toEqual(['1:5', '2:5', '3:5']);
+  });
+
+  it('shows a long key shortened', () => {
+    const key = 'x'.repeat(61);
+    expect(problemsOf(`${key}: 1\n${key}: 2`)[0]).toContain(`"${'x'.repeat(60)}…"`);
+    expect(problemsOf(`${key.slice(1)}: 1\n${key.slice(1)}: 2`)[0]).toContain(`"${'x'.repeat(60)}" is`);
+  });
+
+  it('gives each number with its text and its path to a caller that converts numbers', () => {
+    const seen: unknown[] = [];
+    const number = (value: number | bigint, source: string, path: readonly string[]): string => {
+      seen.push([value, source, path.join('.')]);
+      return source;
+    };
+    const text = 'a: 1.50\nb: [12345678901234567890, x]\n';
+    expect(readYaml(text, { kind: 'project', file: 'x', number, intAsBigInt: true })).toMatchObject({
+      ok: true,
+      value: { a: '1.50', b: ['12345678901234567890', 'x'] },
+    });
+    expect(seen).toEqual([
+      [1.5, '1.50', 'a'],
+      [12345678901234567890n, '12345678901234567890', 'b.0'],
+    ]);
+  });
+
+  it('names the place of a number that the caller refuses, and passes other errors on', () => {
+    const withNumber = (error: Error) => () =>
+      readYaml('a:\n  b: 7', {
+        kind: 'project',
+        file: 'x',
+        number: () => {
+          throw error;
+        },
+      });
+    expect(withNumber(new YamlValueError('7 is refused'))()).toEqual({
+      ok: false,
+      problems: [{ message: '7 is refused', instead: '', line: 2, column: 6 }],
+    });
+    expect(withNumber(new Error('broken'))).toThrow('broken');
   });
 });

@@ -99,3 +99,75 @@ describe('known values', () => {
     expect(['abcd', '123456', 'aDmin', 'changeme'].every(isMaskable)).toBe(true);
   });
 });
+
+describe('values that are cut off', () => {
+  const shown = (secrets: readonly string[], text: string): string => {
+    const set = createSecretSet();
+    for (const secret of secrets) set.add(secret);
+    return maskValues(text, [set]);
+  };
+
+  it('are masked as far as they are there, at either end', () => {
+    const secret = 'correct-horse-battery-staple';
+    for (const part of [secret.slice(0, 14), secret.slice(0, 20), secret.slice(-14), secret.slice(-20)])
+      expect(shown([secret], `x ${part}? y`)).toBe('x ***? y');
+    expect(shown([secret], `x ${secret.slice(0, 13)} y`)).toBe(`x ${secret.slice(0, 13)} y`);
+    // What follows the part is no longer of the secret.
+    expect(shown([secret], `x ${secret.slice(0, 16)}QQ y`)).toBe('x ***QQ y');
+    expect(shown([secret], `x QQ${secret.slice(-16)} y`)).toBe('x QQ*** y');
+  });
+
+  it('are masked with the whole word where several secrets have the same half', () => {
+    expect(shown(['abcdefgh12345678', 'abcdefghABCDEFGH'], 'x abcdefgh12zz y')).toBe('x *** y');
+    expect(shown(['12345678abcdefgh', 'ABCDEFGHabcdefgh'], 'x zz78abcdefgh y')).toBe('x *** y');
+    expect(shown(['abcdefgh12345678', 'ABCDEFGHabcdefgh'], 'x zzabcdefghzz y')).toBe('x *** y');
+  });
+
+  it('are masked with what follows where the half of one secret is another secret, in any order', () => {
+    const secrets = ['abcdefgh', 'abcdefgh12345678'];
+    for (const given of [secrets, secrets.toReversed()]) expect(shown(given, 'x abcdefgh12 y')).toBe('x *** y');
+  });
+
+  it('are left where only whole values are searched for', () => {
+    const set = createSecretSet({ findsHalves: false });
+    set.add('correct-horse-battery-staple');
+    expect(maskValues('x correct-horse-batt y', [set])).toBe('x correct-horse-batt y');
+    expect(maskValues('x correct-horse-battery-staple y', [set])).toBe('x *** y');
+  });
+});
+
+describe('a secret of several lines', () => {
+  const lines = ['-----BEGIN NOTE-----', 'first-line-of-it', 'short', '  second-line-of-it  ', '-----END NOTE-----'];
+  const set = createSecretSet();
+  set.add(`${lines.join('\n')}\n`);
+
+  it('is found whole and line by line, and its head, foot and short lines are no secrets', () => {
+    expect(maskValues(`a\n${lines.join('\n')}\nb`, [set])).toBe('a\n***\nb');
+    expect(maskValues('> first-line-of-it\n> second-line-of-it.', [set])).toBe('> ***\n> ***.');
+    for (const text of ['short', '-----BEGIN NOTE-----', '-----END NOTE-----'])
+      expect(maskValues(`see ${text} there`, [set])).toBe(`see ${text} there`);
+  });
+});
+
+it('a set of secrets counts each value once, without the line break of its file', () => {
+  const set = createSecretSet();
+  for (const value of ['hunter2-hunter2', 'hunter2-hunter2\n', 'ab', '8080']) set.add(value);
+  expect([set.size(), set.characters()]).toEqual([1, 15]);
+});
+
+it('an escape that stands for no character is left as it is, next to one that does', () => {
+  const set = createSecretSet();
+  set.add('a/b/c/d/e/f');
+  expect(maskValues('u=%ff%61%2fb/c/d/e/f&v=%C3', [set])).toBe('u=%ff***&v=%C3');
+  expect(maskValues(String.raw`x "a\u002fb\x2fc\/d/e/f"`, [set])).toBe('x "***"');
+});
+
+it('a token of three parts is masked from its begin, and a short run that only looks like one is not', () => {
+  const head = 'eyJhbGciOiJI';
+  expect(maskCredentials(`at ${head}.12345678901234 end`)).toBe('at *** end');
+  expect(maskCredentials(`at prefix-${head}.1234567 end`)).toBe('at prefix-*** end');
+  expect(maskCredentials(`at prefix-xxxxxxx-${head}.123456 end`)).toBe(`at prefix-xxxxxxx-${head}.123456 end`);
+  expect(maskCredentials('at prefix-xxxxxxxxx-eyJhbGciOiJ.12345678 end')).toBe(
+    'at prefix-xxxxxxxxx-eyJhbGciOiJ.12345678 end',
+  );
+});

@@ -200,3 +200,32 @@ describe('what cannot be evaluated', () => {
     ]);
   });
 });
+
+describe('a schedule with an end', () => {
+  it('of one run has none after its end date, and one at it', () => {
+    const now = at('2026-06-10T00:00:00Z');
+    const once: TimetableSpec = { type: 'once' };
+    expect(nextRun(once, query({ now, latest: at('2026-06-09T23:59:59Z') }))).toBeNull();
+    expect(nextRun(once, query({ now, latest: now }))?.runAfter).toBe(now);
+  });
+
+  it('of continuous runs has none whose interval ends after the end date', () => {
+    const now = at('2026-06-10T00:00:00Z');
+    const continuous: TimetableSpec = { type: 'continuous' };
+    expect(nextRun(continuous, query({ now, latest: at('2026-06-09T23:59:59Z') }))).toBeNull();
+    expect(nextRun(continuous, query({ now, latest: now }))).not.toBeNull();
+  });
+
+  it('in a year that is over has no next run, although its last point is recent', () => {
+    const ended = cron('0 0 1 6 * 0 2026', 'UTC');
+    const last = at('2026-06-01T00:00:00Z');
+    const without = query({ catchup: false, lastInterval: { start: last, end: last } });
+    expect(nextRun(ended, without)).toBeNull();
+  });
+});
+
+it('a question mark in a field of days means every day', () => {
+  const range = ['2026-06-01T00:00:00Z', '2026-06-16T00:00:00Z'] as const;
+  expect(firings(cron('0 9 ? * 1', 'UTC'), ...range)).toEqual(firings(cron('0 9 * * 1', 'UTC'), ...range));
+  expect(firings(cron('0 9 5 * ?', 'UTC'), ...range)).toEqual(['06-05T09:00']);
+});

@@ -2,9 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Value } from 'typebox/value';
 import { describe, expect, it } from 'vitest';
-import { scheduleIntervalOnTheWire, summary } from './presentation.ts';
+import { deltaText } from './delta.ts';
+import { description, scheduleIntervalOnTheWire, summary } from './presentation.ts';
 import { timetableFromSchedule } from './schedule-argument.ts';
 import { TimetableSpec } from './schema.ts';
+import type { DeltaSpec } from './schema.ts';
 import { activeRunsLimit, canBeScheduled, isPeriodic } from './traits.ts';
 
 const assets = { type: 'asset_all' as const, objects: [] };
@@ -26,6 +28,14 @@ describe('schedule_interval on the wire', () => {
     [
       { type: 'delta_data_interval', delta: { kind: 'relativedelta', weeks: 1, hours: 25 } },
       { __type: 'TimeDelta', days: 8, seconds: 3_600, microseconds: 0 },
+    ],
+    [
+      { type: 'cron_data_interval', expression: '@weekly', timezone: 'UTC' },
+      { __type: 'CronExpression', value: '@weekly' },
+    ],
+    [
+      { type: 'cron_partition', expression: '@daily', timezone: 'UTC', run_offset: null, key_format: '%Y' },
+      { __type: 'CronExpression', value: '@daily' },
     ],
     [{ type: 'delta_trigger', delta: { kind: 'relativedelta', months: 1 } }, null],
     [{ type: 'delta_trigger', delta: { kind: 'relativedelta', days: 1, hour: 6 } }, null],
@@ -54,6 +64,45 @@ describe('summary', () => {
   it('is null only without any schedule, because the web UI hides schedules by it', () => {
     expect(summary({ type: 'null' })).toBeNull();
     expect(summary({ type: 'asset_or_time', timetable: { type: 'null' }, assets })).toBe('Asset or None');
+  });
+
+  it('and description of a schedule without a text of its author say what starts runs', () => {
+    const found = (
+      [
+        { type: 'once' },
+        { type: 'continuous' },
+        { type: 'asset', assets },
+        { type: 'multiple_cron_trigger', expressions: ['@daily', '0 6 * * 1'], timezone: 'UTC' },
+        { type: 'events', event_dates: [] },
+        { type: 'events', event_dates: ['2026-03-01 06:00:00.5z', '2026-01-01T00:00:00+01:00'] },
+        { type: 'delta_trigger', delta: { kind: 'timedelta', days: 2 } },
+      ] satisfies TimetableSpec[]
+    ).map((timetable) => [summary(timetable), description(timetable)]);
+    expect(found).toEqual([
+      ['@once', 'Once, as soon as possible'],
+      ['@continuous', 'As frequently as possible, but only one run at a time.'],
+      ['Asset', 'Triggered by assets'],
+      ['0 0 * * *, 0 6 * * 1', 'At 00:00, At 06:00, only on Monday'],
+      ['0 events', 'No events'],
+      ['2 events', '2 events between 2026-01-01T00:00:00+01:00 and 2026-03-01T06:00:00.500000+00:00'],
+      ['2 days, 0:00:00', ''],
+    ]);
+  });
+
+  it.each([
+    [{ kind: 'timedelta', days: -1, seconds: 3_661, microseconds: 5 }, '-1 day, 1:01:01.000005'],
+    [
+      { kind: 'relativedelta', minutes: 59, seconds: 90, microseconds: -1 },
+      'relativedelta(hours=+1, seconds=+30, microseconds=-1)',
+    ],
+    [
+      { kind: 'relativedelta', months: 14, day: 31, weekday: [4, -1] },
+      'relativedelta(years=+1, months=+2, day=31, weekday=FR(-1))',
+    ],
+    [{ kind: 'relativedelta', hour: 0, weekday: [0, 2] }, 'relativedelta(weekday=MO(+2), hour=0)'],
+    [{ kind: 'relativedelta', weekday: [0] }, 'relativedelta(weekday=MO)'],
+  ] satisfies [DeltaSpec, string][])('of the delta %j is what Python writes', (delta, text) => {
+    expect(deltaText(delta)).toBe(text);
   });
 });
 

@@ -64,6 +64,7 @@ describe('offsets', () => {
 
   it('are constant for a fixed offset and for UTC', () => {
     expect(zone('+05:30').offsetAt(instant(0))).toBe(5 * HOUR + 30 * MINUTE);
+    expect(zone('-01:02:03').offsetAt(instant(0))).toBe(-(HOUR + 2 * MINUTE + 3 * SECOND));
     expect(zone('-03:00').offsetAt(instant(0))).toBe(-3 * HOUR);
     expect(zone('UTC').offsetAt(instant(0))).toBe(0);
   });
