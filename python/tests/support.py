@@ -26,9 +26,14 @@ def _load_once() -> None:
     preload()
 
 
-def compile_path(path: str, folder: str | None = None, **limits) -> dict:
+def make_server(**options) -> Server:
+    """A compile server whose children find the common modules loaded, as those of the real one do."""
     _load_once()
-    server = Server()
+    return Server(**options)
+
+
+def compile_path(path: str, folder: str | None = None, **limits) -> dict:
+    server = make_server()
     server.submit({"id": 1, "path": path, "dags_folder": folder or os.path.dirname(path), "limits": limits})
     while not (answers := server.step()):
         pass
@@ -45,9 +50,8 @@ def compile_text(text: str, **limits) -> dict:
 
 def compile_texts(*texts: str) -> list:
     """Through one server, one after the other; exactly one answer each, in the order asked."""
-    _load_once()
     with tempfile.TemporaryDirectory() as folder:
-        server = Server()
+        server = make_server()
         for number, text in enumerate(texts):
             path = os.path.join(folder, f"dag_{number}.py")
             with open(path, "w", encoding="utf-8") as file:

@@ -10,10 +10,10 @@ import textwrap
 import unittest
 
 from svc_runtime.compile.kept import Kept
-from svc_runtime.compile_server import Server
 
 from . import TESTS
 from .run_agent import Agent
+from .support import make_server
 
 HEAD = "from airflow.sdk import DAG, task\nfrom svc import dbt_asset, dbt_group\n"
 
@@ -27,7 +27,7 @@ class Workspace:
         os.chmod(self.folder, 0o755)
         self.write("shop/dbt_project.yml", "name: rich\nprofile: rich\n")
         shutil.copy(os.path.join(TESTS, "dbt_manifest.json"), os.path.join(self.folder, "shop", "manifest.json"))
-        self.server = Server()
+        self.server = make_server()
 
     def write(self, name: str, text: str) -> str:
         path = os.path.join(self.folder, name)
@@ -134,10 +134,10 @@ class Compiled(unittest.TestCase):
         folder = os.path.join(self.workspace.folder, "kept")
         text = group(python=self.workspace.dbt()).replace(', manifest="manifest.json"', "")
         for _ in range(2):
-            self.workspace.server = Server(kept=Kept(folder))
+            self.workspace.server = make_server(kept=Kept(folder))
             self.workspace.spec(text)
         self.assertEqual(self.workspace.times_asked(), 1)
-        self.workspace.server = Server(kept=Kept(folder))
+        self.workspace.server = make_server(kept=Kept(folder))
         self.workspace.spec(HEAD + 'with DAG("d"):\n    pass\n')
         self.assertEqual(os.listdir(folder), [])
 
