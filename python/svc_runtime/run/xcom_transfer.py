@@ -86,8 +86,9 @@ class Values:
             )
         if size <= inline_bytes:
             return {"key": key, "value": encoded, **more}, size
-        stored = {"id": self._store(text), "length": _length(encoded), **more}
-        return {"key": key, "value": _described(value, stored["length"], size), "stored": stored}, 0
+        length = more.get("length") if more else _length(encoded)
+        stored = {"id": self._store(text), "length": length}
+        return {"key": key, "value": _described(value, length, size), "stored": stored}, 0
 
     def _store(self, text: bytes) -> str:
         import uuid
