@@ -24,6 +24,7 @@ import { objectStoresEnvironment } from '@svc/testing/services/object-stores.ts'
 import { prepareServices } from '@svc/testing/services/prepare-services.ts';
 import { secretStoresEnvironment } from '@svc/testing/services/secret-stores.ts';
 import { uvFolder } from '@svc/testing/uv/environment.ts';
+import { valuesFolder } from '@svc/testing/values/environment.ts';
 import { VirtualEnvironmentError } from '@svc/testing/virtual-environment.ts';
 
 type SystemPackage = { name: string; commands: readonly string[]; neededFor: string };
@@ -150,6 +151,7 @@ if (import.meta.main) {
       secretStoresEnvironment(),
       uvFolder(),
       fsspecFolder(),
+      valuesFolder(),
     ]);
     if (process.argv.includes('--services')) await prepareServices(say);
   } catch (error) {
