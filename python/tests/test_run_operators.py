@@ -396,7 +396,9 @@ class Operators(unittest.TestCase):
         self.assertIn("no body", self.run_task("deco_stub", "failed").result["failure"]["text"])
 
     def test_decorated_bash(self) -> None:
-        self.assertEqual(self.run_task("deco_bash").value(), "hi 2024-05-01")
+        said = self.run_task("deco_bash")
+        self.assertEqual(said.value(), "hi 2024-05-01")
+        self.assertEqual(said.result["rendered_fields"]["bash_command"], "echo hi $Y")
         many = self.run_task("deco_bash_many")
         self.assertEqual((many.value(), many.value("a"), many.value("b")), ({"a": 1, "b": "two"}, 1, "two"))
         # Text has no keys, so there is nothing to push one by one.

@@ -100,6 +100,8 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
     template_fields: Sequence[str] = ()
     template_ext: Sequence[str] = ()
     template_fields_renderers: dict = {}
+    # Template fields that have no value before the body runs.
+    svc_set_by_body: Sequence[str] = ()
     ui_color = "#fff"
     ui_fgcolor = "#000"
     operator_extra_links: Sequence = ()

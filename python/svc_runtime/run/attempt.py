@@ -121,6 +121,9 @@ class Attempt:
             from .trigger_run import trigger
 
             return trigger(request, self.ti, self.channel)
+        finally:
+            if self.task.svc_set_by_body:
+                self.outcome.rendered_fields = rendered_fields(self.task)
 
     def _timeout(self) -> float | None:
         """The version's limit, which svc.yaml may have changed; else the file's."""
@@ -162,7 +165,8 @@ class Attempt:
             return value
         if value is None:
             raise XComForMappingNotPushed("the task returned nothing, but a later task is expanded over its value")
-        if isinstance(value, dict):
+        # The control plane counts the items of a tuple, too, so tasks after it get the tuple, as on Airflow.
+        if isinstance(value, (dict, list, tuple)):
             return value
         if isinstance(value, Sequence) and not isinstance(value, (str, bytes, bytearray)):
             return list(value)

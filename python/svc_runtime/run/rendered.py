@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 
+from ..record.notset import NOTSET
 from .logs import clean
 from .masks import masks
 from .xcom_values import MAX_INTEGER
@@ -16,7 +17,10 @@ _MAX_DEPTH = 20
 def rendered_fields(task) -> dict:
     fields = {}
     for name in task.template_fields:
-        fields[name] = _shown(name, getattr(task, name, None))
+        value = getattr(task, name, None)
+        if value is NOTSET and name in task.svc_set_by_body:
+            value = "DYNAMIC (set during execution)"
+        fields[name] = _shown(name, value)
     return fields
 
 

@@ -17,6 +17,7 @@ class _BashDecoratedOperator(DecoratedOperator, BashOperator):
         **BashOperator.template_fields_renderers,
     }
     custom_operator_name = "@task.bash"
+    svc_set_by_body = ("bash_command",)
 
     def __init__(self, *, python_callable, op_args=None, op_kwargs=None, multiple_outputs=False, **kwargs) -> None:
         # A line of output is text; only an output_processor makes a dict of it.
