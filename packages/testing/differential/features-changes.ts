@@ -101,7 +101,6 @@ export const CHANGE_FEATURES: readonly Feature[] = [
   }),
   ofDag('start date', ({ dag }) => {
     dag.settings['start_date'] = 'datetime(2023, 5, 1, tzinfo=timezone.utc)';
-    dag.settings['schedule'] = '"@daily"';
     dag.settings['catchup'] = 'False';
   }),
   ofDag('strict undefined', ({ dag }) => {
