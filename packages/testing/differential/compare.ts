@@ -1,9 +1,7 @@
 /** Compares what happened to a generated DAG on Airflow and here, fact by fact. */
 import { explain } from './explained.ts';
 import { factsOf } from './outcome.ts';
-import type { Facts, Outcome } from './outcome.ts';
-
-export type Difference = { where: string; airflow: string; here: string; why?: string };
+import type { Difference, Facts, Outcome } from './outcome.ts';
 
 const ABSENT = 'absent';
 

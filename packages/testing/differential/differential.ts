@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pythonEnvironment } from '../python-environment.ts';
 import { compareOutcomes } from './compare.ts';
-import type { Difference } from './compare.ts';
+import type { Difference } from './outcome.ts';
 import type { FuzzDag } from './model.ts';
 import { factsOf } from './outcome.ts';
 import type { Facts, Outcome } from './outcome.ts';

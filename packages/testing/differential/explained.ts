@@ -1,5 +1,5 @@
 /** Where a generated DAG ends otherwise than on Airflow on purpose: the one table. docs/coming-from-airflow.md tells users. */
-import type { Difference } from './compare.ts';
+import type { Difference } from './outcome.ts';
 
 type Row = { what: RegExp; airflow?: RegExp; here?: RegExp; why: string };
 

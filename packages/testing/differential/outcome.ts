@@ -29,6 +29,8 @@ export type Outcome = Happened | { refused: string } | { broken: string };
 
 /** Facts by the place that they are about: `t1[0] state`, `t1 xcom return_value`, `run state`. */
 export type Facts = Record<string, string>;
+/** `why`: the reason for the difference, if there is one. */
+export type Difference = { where: string; airflow: string; here: string; why?: string };
 
 export const instanceName = (task: string, index: number): string => (index < 0 ? task : `${task}[${index}]`);
 

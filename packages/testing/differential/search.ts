@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
-import type { Difference } from './compare.ts';
+import type { Difference } from './outcome.ts';
 import { judge, shrink, startJudge, unexplained } from './differential.ts';
 import type { Judge } from './differential.ts';
 import { generateDag } from './generate.ts';
