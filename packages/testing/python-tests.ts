@@ -35,7 +35,8 @@ export function pythonTests({ python, folder }: { python: string; folder: string
   const report = async <Line>(args: readonly string[]) => {
     const child = spawn(python, [REPORT, folder, ...args], {
       cwd: folder,
-      env: { ...process.env, PYTHONHASHSEED: '0' },
+      // As the product starts Python: bytecode is kept, because each process would otherwise compile what it imports.
+      env: { ...process.env, PYTHONHASHSEED: '0', PYTHONDONTWRITEBYTECODE: '' },
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
     });
     running.add(child);

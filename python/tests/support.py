@@ -10,15 +10,6 @@ import tempfile
 from svc_runtime.compile.preload import preload
 from svc_runtime.compile_server import Server
 
-# As packages/testing/nightly.ts and seed.ts have them: all of a large comparison at night, and by day the part that the seed chooses.
-IS_NIGHTLY = os.environ.get("NIGHTLY") == "1"
-SEED = int(os.environ.get("SVC_TEST_SEED", "20261115"))
-_DAY_SHARE = 4
-
-
-def is_chosen(index: int) -> bool:
-    return IS_NIGHTLY or index % _DAY_SHARE == SEED % _DAY_SHARE
-
 
 @functools.cache
 def _load_once() -> None:

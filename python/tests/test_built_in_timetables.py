@@ -14,7 +14,8 @@ from svc_runtime.record import timetables as tt
 from svc_runtime.record.built_in_timetables import runs
 from svc_runtime.record.timetable_base import DataInterval, TimeRestriction
 
-from .support import IS_NIGHTLY, compile_text, is_chosen
+from .nightly import IS_NIGHTLY, is_chosen
+from .support import compile_text
 
 UTC = datetime.timezone.utc
 EPOCH = datetime.datetime(1970, 1, 1, tzinfo=UTC)
@@ -125,7 +126,7 @@ class Golden(unittest.TestCase):
                     else:
                         continue
                     compared += 1
-        self.assertGreater(compared, 3000 if IS_NIGHTLY else 750)
+        self.assertGreater(compared, 3000 if IS_NIGHTLY else 300)
 
     def test_summaries_and_descriptions_are_those_of_airflow(self) -> None:
         with open(os.path.join(GOLDEN, "texts.json"), encoding="utf-8") as file:

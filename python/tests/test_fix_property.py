@@ -14,7 +14,8 @@ from svc_runtime.fix.rewrite import rewrite_python
 from svc_runtime.fix.scan import may_be_old
 from svc_runtime.old_import_paths import moved
 
-from .support import IS_NIGHTLY, SEED, compile_texts
+from .nightly import IS_NIGHTLY, SEED
+from .support import compile_texts
 
 FILES = 400 if IS_NIGHTLY else 30
 _OLD = re.compile(r"(?P<what>[^:]*?) (?:is an old spelling|has no effect)")

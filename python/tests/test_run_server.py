@@ -13,8 +13,8 @@ import unittest
 from typing import Any
 
 from . import PYTHON
+from .nightly import IS_NIGHTLY
 from .run_agent import Agent
-from .support import IS_NIGHTLY
 
 SIMPLE = """
     import os
