@@ -130,9 +130,11 @@ async function withoutDatabase(): Promise<Stored[]> {
   return stored;
 }
 
+let small: Promise<Stored[]> | undefined;
+
 /** The archive with every entry passed through `change`. */
 async function forged(change: (entry: Stored) => void): Promise<string> {
-  const stored = await withoutDatabase();
+  const stored = (await (small ??= withoutDatabase())).map((entry) => ({ ...entry }));
   for (const entry of stored) change(entry);
   const entries = stored.map(({ path, content }): TarEntry => ({
     kind: 'file',
