@@ -372,7 +372,7 @@ export const TASK_FEATURES: readonly Feature[] = [
     build.add(scope, {
       body: [
         'note(ti, ds=context["ds"], ts=context["ts"], params=dict(context["params"]), keys=[ti.task_id, ti.map_index, ti.try_number, ti.max_tries], inlets=context["inlets"], outlets=len(context["outlets"]))',
-        'note(ti, dag=context["dag"].dag_id, task=[context["task"].task_id, sorted(context["task"].upstream_task_ids), sorted(context["task"].downstream_task_ids)], run=[context["dag_run"].dag_id, context["dag_run"].conf, str(context["dag_run"].run_type)], logical=context["logical_date"], start=context["data_interval_start"], end=context["data_interval_end"])',
+        'note(ti, dag=context["dag"].dag_id, task=[context["task"].task_id, sorted(context["task"].upstream_task_ids), sorted(context["task"].downstream_task_ids)], run=[context["dag_run"].dag_id, context["dag_run"].conf, context["dag_run"].run_type == "manual"], logical=context["logical_date"], start=context["data_interval_start"], end=context["data_interval_end"])',
       ],
     }),
   ),

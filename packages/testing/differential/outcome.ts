@@ -51,7 +51,7 @@ export function factsOf(outcome: Outcome): Facts {
   for (const [name, key, value] of outcome.xcoms) say(`${name} xcom ${key}`, value);
   for (const [name, fields] of Object.entries(outcome.rendered)) {
     for (const [field, value] of Object.entries(fields as object))
-      say(`${name} rendered ${field}`, JSON.stringify(value));
+      say(`${name} rendered ${field}`, JSON.stringify(inOrder(value)));
   }
   for (const [where, notes] of Map.groupBy(outcome.notes, noteName))
     say(where, notes.map((note) => JSON.stringify([note.try, note.facts])).join(' '));
@@ -68,6 +68,14 @@ export function factsOf(outcome: Outcome): Facts {
         .join(' '),
     );
   return facts;
+}
+
+/** Airflow stores rendered dicts sorted by their keys. */
+function inOrder(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(inOrder);
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, inOrder(item)]));
 }
 
 const noteName = ({ task, index, what }: Note): string => `${instanceName(task, index)} ${what}`;
