@@ -3,8 +3,8 @@
  * Postgres with Redis, interleaved (A/B) on the same machine. Here Redis stores values of every size. The server leaves
  * small ones to Postgres (packages/server/xcom/value-cache.ts), for which these figures are the reason.
  *
- * Values that are too large for Postgres are stored on a disk, in parts, and read again. The growth of the memory of
- * this process shows that it holds one part at a time.
+ * Values that are too large for Postgres are stored on a disk in parts, and are read again. The growth of the memory of
+ * this process includes parts that are not collected yet.
  *
  * There are two kinds of text: numbers as tasks write them, which Postgres compresses, and random text, which cannot be
  * compressed.

@@ -89,7 +89,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-function inBucket(store: ObjectStore, root: string): ValueFiles {
+export function inBucket(store: ObjectStore, root: string): ValueFiles {
   const keyOf = ({ tenantId, id }: ValueId, part: number): string => `${root}/${tenantId}/${id}/${part}`;
   return {
     async put(value, part, bytes) {
