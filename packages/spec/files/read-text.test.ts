@@ -40,7 +40,7 @@ it('a file of exactly its limit is read, and one byte more is refused before any
 });
 
 it('a directory and a device are refused with the code of the reason, because reading a device may never end', () => {
-  mkdirSync(join(folder, 'directory'));
+  mkdirSync(join(folder, 'directory'), { recursive: true });
   expect(codeOf(join(folder, 'directory'))).toBe('EISDIR');
   expect(codeOf('/dev/null')).toBe('EINVAL');
   expect(codeOf(join(folder, 'nowhere'))).toBe('ENOENT');
