@@ -18,7 +18,7 @@ import { createBatches } from './batches.ts';
 import type { Batches } from './batches.ts';
 import { startAttempts } from './claim/start-attempts.ts';
 import type { WantedStart } from './claim/start-attempts.ts';
-import type { Attempts, FinishAnswer } from './shared/attempts.ts';
+import type { Attempts, FinishAnswer, FinishingWorker } from './shared/attempts.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import { findLiveAttempts, renewLeases, writeQueuedWaits } from './sql/attempts.ts';
 import type { QueuedWait } from './sql/attempts.ts';
@@ -41,6 +41,8 @@ export function createAttemptReports(options: {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
   keepsPlans: () => boolean;
+  /** True when the slot of an attempt of this tenant goes to another tenant. */
+  givesUpSlot: (tenantId: string, worker: FinishingWorker) => boolean;
   triggererLost: Attempts['triggererLost'];
   /** Called when a batch has committed. */
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
@@ -99,7 +101,11 @@ export function createAttemptReports(options: {
   return {
     start: (ref, worker) => starts.add({ ref, worker }),
     finish: async (ref, outcome) => (await end({ ref, outcome })).answer,
-    finishAndTakeNext: (ref, outcome, rest) => end({ ref, outcome, ...rest }),
+    finishAndTakeNext(ref, outcome, rest) {
+      const { worker } = rest;
+      const goesOn = worker?.takesNew !== true || !options.givesUpSlot(ref.tenantId, worker);
+      return end({ ref, outcome, ...rest, ...(!goesOn && { worker: { ...worker, takesNew: false } }) });
+    },
     async heartbeat(refs) {
       const alive = await renewLeases(db, refs);
       return new Set(refs.map((ref) => ref.attemptId).filter((id) => !alive.has(id)));

@@ -12,6 +12,7 @@ import type { Activity } from './activity.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
 import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
+import type { Contention } from './claim/contention.ts';
 import { ownShare } from './claim/share.ts';
 import type { Executor } from './executor.ts';
 import type { Attempt, ReservedSlots } from './shared/attempts.ts';
@@ -28,9 +29,9 @@ export type Dispatcher = {
   requestClaim(): void;
   /**
    * Reserves up to `slots` slots for a claim that the caller makes. The caller gives them back with what it claimed.
-   * Reserves none if the executor has lanes.
+   * Reserves none if the executor has lanes, or while other tenants wait for a slot.
    */
-  reserve(slots: number): ReservedSlots;
+  reserve(slots: number, tenantId: string): ReservedSlots;
   handOut(reserved: ReservedSlots, attempts: readonly Attempt[]): void;
   /** The executor takes more attempts. This matters only when the last claim left something behind for lack of room. */
   onCapacity(): void;
@@ -41,13 +42,14 @@ export function createDispatcher(options: {
   db: Database;
   graphs: DagGraphs;
   executor: Executor;
+  contention: Contention;
   bufferSize: number;
   workers: number;
   onEffects: (effects: RunEffects) => void;
   activity: Activity;
   log: { error(details: object, message: string): void };
 }): Dispatcher {
-  const { db, graphs, executor, activity, log } = options;
+  const { db, graphs, executor, contention, activity, log } = options;
   const queue: Attempt[] = [];
   /** Slots that claims under way may fill. */
   let promised = 0;
@@ -76,7 +78,7 @@ export function createDispatcher(options: {
   async function claimAll(): Promise<void> {
     for (;;) {
       const room = roomLeft();
-      isShortOfRoom = room <= 0;
+      noteRoom({ isShort: room <= 0 });
       if (room <= 0 || isStopped) return;
       promised += room;
       const { attempts, starts, withdrawn, missed, left } = await claim(db, graphs, {
@@ -87,7 +89,7 @@ export function createDispatcher(options: {
       if (left > 0) activity.after(LEFT_AGAIN_MS, requestClaim);
       if (missed > 0) activity.after(MISSED_AGAIN_MS, requestClaim);
       if (attempts.length > 0) hand(attempts);
-      isShortOfRoom = attempts.length >= room || hasLanes;
+      noteRoom({ isShort: attempts.length >= room || hasLanes });
       if (starts.length > 0) {
         const effects = await deferScheduled(db, graphs, starts);
         options.onEffects(effects);
@@ -99,6 +101,12 @@ export function createDispatcher(options: {
       // A claim that filled a lane may also have left some: it did not see the instances of other lanes after them.
       if (attempts.length > 0 && attempts.length < room && withdrawn === 0 && !hasLanes) return;
     }
+  }
+
+  function noteRoom({ isShort }: { isShort: boolean }): void {
+    isShortOfRoom = isShort;
+    if (isShort) contention.look();
+    else contention.clear();
   }
 
   function roomLeft(): number {
@@ -145,11 +153,12 @@ export function createDispatcher(options: {
 
   return {
     requestClaim,
-    reserve(slots) {
+    reserve(slots, tenantId) {
+      const mayTake = !isStopped && !hasLanes && !contention.othersWait(tenantId);
       let reserved = 0;
       function growTo(wanted: number): number {
         const share = executor.peers ? ownShare(wanted, executor.peers) : wanted;
-        const more = isStopped || hasLanes ? 0 : Math.max(0, Math.min(share - reserved, roomLeft()));
+        const more = mayTake ? Math.max(0, Math.min(share - reserved, roomLeft())) : 0;
         promised += more;
         return (reserved += more);
       }

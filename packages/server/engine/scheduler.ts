@@ -10,6 +10,7 @@
  * instruction.
  */
 import type { Database, SharedDb } from '../db/database.ts';
+import { isOutage } from '../db/outage.ts';
 import { createActivity } from './activity.ts';
 import { createApplyToRun } from './advance/apply-to-runs.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
@@ -19,6 +20,7 @@ import { DEFAULT_LEASE_MS } from './advance/silent-attempts.ts';
 import type { Leases } from './advance/silent-attempts.ts';
 import { createAttemptReports } from './attempt-reports.ts';
 import { createBackgroundTasks } from './background-tasks.ts';
+import { createContention } from './claim/contention.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createDueWork } from './due-work.ts';
 import type { DueSource } from './due-work.ts';
@@ -123,12 +125,24 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     isApiOnly: executor === null,
     activity,
   });
+  const contention =
+    executor &&
+    createContention({
+      db,
+      routing: () => executor.lanes?.(),
+      activity,
+      onError(error) {
+        if (!isOutage(error)) log.error({ err: error }, 'it is unknown which tenants wait for workers');
+      },
+    });
   const dispatcher =
     executor &&
+    contention &&
     createDispatcher({
       db,
       graphs,
       executor,
+      contention,
       ...options.dispatch,
       onEffects: (effects) => applyEffects(effects),
       activity,
@@ -209,6 +223,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     graphs,
     recordAssetEvents,
     keepsPlans: statistics.keepsPlans,
+    givesUpSlot: (tenantId, worker) => contention?.givesUpSlot(tenantId, worker) ?? false,
     triggererLost: ({ tenantId, attemptId }, text) =>
       reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),
     onFinished({ answers, effects }) {
@@ -270,7 +285,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   }
 
   async function triggerKnown(tenantId: string, run: NewRun, extras: TriggerOptions): Promise<CreateRunResult> {
-    const slots = dispatcher?.reserve(SLOTS_OF_A_TRIGGER) ?? NO_SLOTS;
+    const slots = dispatcher?.reserve(SLOTS_OF_A_TRIGGER, tenantId) ?? NO_SLOTS;
     const { result, attempts: claimed } = await triggers
       .trigger({ tenantId, run, slots, ...extras })
       .catch((error: unknown) => {
@@ -346,6 +361,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       feed.close();
       const idle = background.stop();
       await dispatcher?.stop();
+      await contention?.stop();
       await idle;
     },
   };

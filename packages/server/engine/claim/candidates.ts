@@ -7,15 +7,16 @@ import type { WaitReason } from '@svc/spec/wait-reasons.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
 import type { Lanes, Routed } from '../shared/lanes.ts';
-import { findCandidates } from '../sql/claims.ts';
+import { countSlotsOfTenants, findCandidates } from '../sql/claims.ts';
 import type { Candidate } from '../sql/claims.ts';
 import { countActiveOfRuns, countActiveOfTask, lockClaimablePools, poolKey, tryLocks } from '../sql/slots.ts';
+import { betweenTenants } from './between-tenants.ts';
 
 /** `start_trigger`: the instance is deferred before any of its code runs, so no claim takes it. */
 export type Verdict = { candidate: Candidate; reason: WaitReason | 'start_trigger' | null };
 
 export type Judged = {
-  /** In the order of their priority, up to the last one for which there was room. */
+  /** In the order in which they are chosen, up to the last one for which there was room. */
   verdicts: Verdict[];
   /** All candidates, chosen or not. */
   found: readonly Candidate[];
@@ -41,7 +42,7 @@ export async function judgeCandidates(
 ): Promise<Judged> {
   const [pools, found] = await Promise.all([lockClaimablePools(trx), findCandidates(trx, look, lanes)]);
   const inPools = found.filter((row) => !row.has_limit || pools.has(poolKey(row)));
-  const usage = await loadUsage(trx, graphs, inPools);
+  const usage = await loadUsage(trx, graphs, inPools, lanes);
   const ours = inPools.filter((row) => isOurs(row, usage));
   return {
     verdicts: judge(ours, usage, { capacity, lanes }),
@@ -56,6 +57,8 @@ type Usage = {
   runs: Map<string, number>;
   tasks: Map<string, number>;
   tasksOfRuns: Map<string, number>;
+  /** By tenant, if there are candidates of several. */
+  tenants: Map<string, number>;
   graphs: Map<string, DagGraph>;
   /** Names of the locks that this claim holds. */
   locks: ReadonlySet<string>;
@@ -68,7 +71,12 @@ const isOurs = (row: Candidate, usage: Usage): boolean =>
   (!isBound(row, usage) || usage.locks.has(runKey(row))) &&
   (row.max_active_tis_per_dag === null || usage.locks.has(taskKey(row)));
 
-async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly Candidate[]): Promise<Usage> {
+async function loadUsage(
+  trx: SharedDb,
+  graphs: DagGraphs,
+  candidates: readonly Candidate[],
+  lanes: Lanes | undefined,
+): Promise<Usage> {
   const byRun = new Map(candidates.map((row) => [runKey(row), row]));
   const known = new Map<string, DagGraph>();
   for (const [key, { tenant_id: tenantId, dag_id: dagId, version_number: versionNumber }] of byRun)
@@ -77,14 +85,16 @@ async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly 
   const limited = [
     ...new Map(candidates.filter((row) => row.max_active_tis_per_dag !== null).map((row) => [taskKey(row), row])),
   ];
-  const [locks, ofRuns, ...ofTasks] = await Promise.all([
+  const hasTenants = candidates.some((row) => row.tenant_id !== candidates[0]?.tenant_id);
+  const [tenants, locks, ofRuns, ...ofTasks] = await Promise.all([
+    hasTenants ? countSlotsOfTenants(trx, lanes) : new Map<string, number>(),
     tryLocks(trx, { run: bound.map(runKey), task: limited.map(([key]) => key) }),
     countActiveOfRuns(trx, bound),
     ...limited.map(([, { tenant_id: tenantId, dag_id: dagId, task_id: taskId }]) =>
       countActiveOfTask(trx, { tenantId, dagId, taskId, run: null }),
     ),
   ]);
-  const usage: Usage = { runs: new Map(), tasks: new Map(), tasksOfRuns: new Map(), graphs: known, locks };
+  const usage: Usage = { runs: new Map(), tasks: new Map(), tasksOfRuns: new Map(), tenants, graphs: known, locks };
   for (const row of ofRuns) {
     usage.tasksOfRuns.set(taskOfRunKey(row), row.count);
     usage.runs.set(runKey(row), (usage.runs.get(runKey(row)) ?? 0) + row.count);
@@ -96,8 +106,8 @@ async function loadUsage(trx: SharedDb, graphs: DagGraphs, candidates: readonly 
 const routedOf = ({ tenant_id: tenantId, executor, queue }: Candidate): Routed => ({ tenantId, executor, queue });
 
 /**
- * Decides which candidates may run, in the order of their priority. Each choice counts against the limits of the next.
- * Pure.
+ * Decides which candidates may run: in turns between tenants, and within a tenant in the order of their priority. Each
+ * choice counts against the limits of the next. Pure.
  */
 function judge(
   candidates: readonly Candidate[],
@@ -107,7 +117,7 @@ function judge(
   const free = new Map<string, number>();
   const verdicts: Verdict[] = [];
   let room = capacity;
-  for (const candidate of candidates) {
+  for (const candidate of betweenTenants(candidates, (tenantId) => usage.tenants.get(tenantId) ?? 0)) {
     if (room <= 0) break;
     if (lanes && !lanes.suits(routedOf(candidate))) continue; // the candidates before it filled its lane
     const pool = poolKey(candidate);
@@ -119,6 +129,7 @@ function judge(
     room -= 1;
     lanes?.take(routedOf(candidate));
     free.set(pool, slots - candidate.pool_slots);
+    increase(usage.tenants, candidate.tenant_id);
     increase(usage.runs, runKey(candidate));
     increase(usage.tasksOfRuns, taskOfRunKey(candidate));
     if (candidate.max_active_tis_per_dag !== null) increase(usage.tasks, taskKey(candidate));

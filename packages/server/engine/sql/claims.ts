@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { CompiledQuery, sql } from 'kysely';
-import type { SharedDb } from '../../db/database.ts';
+import type { Database, SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { poolKey } from './slots.ts';
@@ -269,4 +269,64 @@ export async function withdrawInstances(
     where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index`.execute(
     trx,
   );
+}
+
+type Routing = Omit<OpenLanes, 'open'>;
+
+/** A tenant, with an instance of it that could be claimed. */
+export type WaitingTenant = {
+  tenantId: string;
+  run: number;
+  taskId: string;
+  mapIndex: number;
+  dagId: string;
+  versionNumber: number;
+  queue: string;
+  executor: string | null;
+};
+
+/** Without lanes there is one executor, which takes every task. */
+const NO_LANES: Routing = { defaultExecutor: '', remoteQueues: [] };
+
+/**
+ * Returns the numbers of slots that each tenant holds. Attempts of remote workers do not count, because these workers
+ * belong to one tenant. Query plan: index task_instances_active.
+ */
+export async function countSlotsOfTenants(
+  trx: SharedDb,
+  { defaultExecutor, remoteQueues }: Routing = NO_LANES,
+): Promise<Map<string, number>> {
+  const { rows } = await fixedSql<{ tenant_id: string; count: number }>`
+    select tenant_id, count(*)::int as count from task_instances
+    where state in ('queued', 'running', 'restarting', 'deferred') and state <> 'deferred'
+      and coalesce(executor, case when queue = any(${[...remoteQueues]}::text[]) then ${REMOTE}::text
+        else ${defaultExecutor}::text end) <> ${REMOTE}::text
+    group by tenant_id`.execute(trx);
+  return new Map(rows.map((row) => [row.tenant_id, row.count]));
+}
+
+/** Finds one claimable instance of each tenant that has any in a pool with free slots. */
+export async function findWaitingTenants(
+  db: Database,
+  routing: Routing | undefined,
+): Promise<{ isSingle: boolean; waiting: WaitingTenant[]; held: Map<string, number> }> {
+  const nothing = { waiting: [], held: new Map<string, number>() };
+  const { count } = await db.shared
+    .selectFrom('tenants')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  if (count < 2) return { isSingle: true, ...nothing };
+  const candidates = await findCandidates(db.shared, 1);
+  if (candidates.length === 0) return { isSingle: false, ...nothing };
+  const waiting = candidates.map((row) => ({
+    tenantId: row.tenant_id,
+    run: row.run,
+    taskId: row.task_id,
+    mapIndex: row.map_index,
+    dagId: row.dag_id,
+    versionNumber: row.version_number,
+    queue: row.queue,
+    executor: row.executor,
+  }));
+  return { isSingle: false, waiting, held: await countSlotsOfTenants(db.shared, routing) };
 }
