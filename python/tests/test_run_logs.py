@@ -6,8 +6,10 @@ import datetime
 import re
 import unittest
 from random import Random
+from types import SimpleNamespace
 
 from svc_runtime.run.masks import Masks
+from svc_runtime.run.rendered import rendered_fields
 
 from .nightly import IS_NIGHTLY
 from .run_agent import Agent
@@ -224,6 +226,11 @@ class Logs(unittest.TestCase):
         self.assertEqual(fields["templates_dict"], {"password": "***", "url": "http://u:***@h"})
         self.assertTrue(fields["op_kwargs"].startswith("Truncated. The field has 10"), fields["op_kwargs"][:80])
         self.assertLess(len(fields["op_kwargs"]), 4096)
+
+    def test_moments_in_rendered_fields_are_written_as_on_airflow(self) -> None:
+        moment = datetime.datetime(2024, 3, 10, 2, 30, tzinfo=datetime.timezone.utc)
+        task = SimpleNamespace(template_fields=("a",), svc_set_by_body=(), a=[moment, moment.date()])
+        self.assertEqual(rendered_fields(task), {"a": ["2024-03-10 02:30:00+00:00", "2024-03-10"]})
 
 
 _PYTHON = "airflow.task.operators.airflow.providers.standard.decorators.python._PythonDecoratedOperator"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import math
 
 from ..record.notset import NOTSET
@@ -61,6 +60,4 @@ def _plain(value, depth: int):
             return [_plain(item, depth + 1) for item in value]
         if isinstance(value, (set, frozenset)):
             return sorted((_plain(item, depth + 1) for item in value), key=str)
-    if isinstance(value, (datetime.datetime, datetime.date)):
-        return value.isoformat()
     return clean(str(value))
