@@ -5,6 +5,18 @@ type Row = { what: RegExp; airflow?: RegExp; here?: RegExp; why: string };
 
 const EXPLAINED: readonly Row[] = [
   {
+    what: / xcom /,
+    airflow: /"decimal\.Decimal","__version__":1,"__data__":-?[\d.]/,
+    here: /"decimal\.Decimal","__version__":1,"__data__":"/,
+    why: 'Airflow stores a Decimal as a float, and here it keeps its digits',
+  },
+  {
+    what: / (?:on_failure_callback|by_default|bad)$/,
+    airflow: /"exception":"NoneType"/,
+    here: /"exception":"(?!NoneType)/,
+    why: '`DAG.test()` calls failure callbacks without the exception',
+  },
+  {
     what: / rendered /,
     airflow: /LazyXComSequence\(<unevaluated length>\)/,
     here: /\(values of mapped instances\)/,
