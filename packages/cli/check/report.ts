@@ -6,6 +6,7 @@ import type { FoundDifference } from '@svc/compiler/differences/table.ts';
 import type { UnitProblem } from '@svc/compiler/reading/unit-problem.ts';
 import type { FileSpellings, Spelling } from '@svc/compiler/scan-spellings.ts';
 import { packageOf } from '@svc/compiler/outside-packages.ts';
+import { normalName } from '@svc/compiler/repository/requirement-line.ts';
 import type { Requirements } from './requirements.ts';
 
 /** What is left to do: nothing; `svc fix`; small changes by hand; more than that. */
@@ -82,7 +83,8 @@ export function buildReport(input: {
   requirements: Requirements;
   readText: (file: string) => string;
 }): CheckReport {
-  const { root, path, units, spellings, requirements, readText } = input;
+  const { root, path, units, spellings, readText } = input;
+  const requirements = withImages(input.requirements, units);
   const found = new Map(spellings.map((file) => [file.path, file]));
   const nameOf = (unit: CompiledUnit, file: string): string => relative(root, join(unit.unit.root, file)) || file;
   const dagFiles = units.map((unit): CheckedFile => {
@@ -96,6 +98,12 @@ export function buildReport(input: {
     .map((spelling) => checkedModule(spelling, requirements));
   const files = [...dagFiles, ...modules].sort((a, b) => (a.file < b.file ? -1 : 1));
   return { path, files, requirements: requirements.files, totals: totalsOf(files), effort: worst(files) };
+}
+
+/** Packages that an image of Airflow brings are installed where a file imports them, so nothing is left to do. */
+function withImages(requirements: Requirements, units: readonly CompiledUnit[]): Requirements {
+  const ofImages = new Set(units.flatMap(({ unit }) => unit.repository?.ofImage ?? []));
+  return { ...requirements, lists: (name) => ofImages.has(normalName(name)) || requirements.lists(name) };
 }
 
 function checkedUnit(input: {

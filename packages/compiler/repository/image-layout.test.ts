@@ -108,3 +108,32 @@ describe('folders of an image', () => {
     expect((await findRepository(root))?.bundle).toMatchObject({ dags: 'pkg/dags', import_roots: ['pkg/dags', '.'] });
   });
 });
+
+describe('packages of an image of Airflow', () => {
+  const files = {
+    'dags/b.py': `${DAG}import requests, sqlalchemy.orm\nfrom pandas import DataFrame\nimport left_out\n`,
+    'plugins/own.py': 'import yaml\nfrom httpx import get\n',
+    'plugins/httpx.py': '',
+    'tests/test_b.py': 'import redis\n',
+  };
+
+  it('that files of the repository import are installed, and a note names them', async () => {
+    const { list, notes } = await listOf({ ...files, Dockerfile: IMAGE });
+    expect(list).toEqual(['pandas', 'pyyaml', 'requests', 'sqlalchemy']);
+    expect(notes?.join()).toMatch(
+      /^pandas, pyyaml, requests, sqlalchemy of the image apache\/airflow:2\.10\.5-python3\.11 are/,
+    );
+  });
+
+  it('are left to the repository where it lists them, and where the image is another one', async () => {
+    const own = { ...files, 'requirements.txt': 'pandas==2.2.0\nrequests\nPyYAML<7\n' };
+    expect((await listOf({ ...own, Dockerfile: 'FROM apache/airflow:slim-3.2.2\n' })).list).toEqual([
+      'pandas==2.2.0',
+      'requests',
+      'PyYAML<7',
+      'sqlalchemy',
+    ]);
+    expect((await listOf({ ...files, Dockerfile: 'FROM example/airflow-base:1\n' })).list).toEqual([]);
+    expect((await listOf(files)).list).toEqual([]);
+  });
+});

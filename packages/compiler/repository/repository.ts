@@ -19,6 +19,7 @@ import { isSensitiveName } from '@svc/spec/sensitive-names.ts';
 import { readDockerfile } from './dockerfile.ts';
 import { imageFiles } from './image-files.ts';
 import type { ImageFiles } from './image-files.ts';
+import { packagesOfImage } from './image-packages.ts';
 import type { ReadDockerfile } from './dockerfile.ts';
 import type { IgnoreSyntax } from './ignore-rules.ts';
 import { logicalLines } from './requirement-line.ts';
@@ -39,6 +40,8 @@ export type Repository = {
   readonly bundle: BundleSection;
   readonly ignoreSyntax: IgnoreSyntax;
   readonly requirements: Requirements;
+  /** Packages that its files import because the image of Airflow has them. */
+  readonly ofImage: readonly string[];
   /** Of svc.yaml, or its defaults; with everything there is to install. */
   readonly project: RepositoryProject;
   /** Whether anything of `project` was said by the repository. */
@@ -75,14 +78,18 @@ export function readRepository(
   const major = docker?.airflowMajor ?? requirements.airflowMajor;
   const syntax = settings['AIRFLOW__CORE__DAG_IGNORE_FILE_SYNTAX'] ?? (major === 2 ? 'regexp' : 'glob');
   const { env, notes: envNotes } = environmentOf(docker?.env ?? {}, file ?? '');
-  const dependencies = [...loaded.project.dependencies, ...installList(requirements)];
+  const bundle = bundleOf({ root, dags, settings, image, localFolders: requirements.localFolders });
+  const folders = [...bundle.import_roots.filter((name) => !name.includes('=')), 'include'];
+  const ofImage = packagesOfImage({ root, base: docker?.base, folders, files, requirements });
+  const dependencies = [...loaded.project.dependencies, ...installList(requirements), ...ofImage];
   const systemPackages = [...new Set([...loaded.project.system_packages, ...debian])];
   const line = pythonLineOf(docker?.base);
   return {
     root,
-    bundle: bundleOf({ root, dags, settings, image, localFolders: requirements.localFolders }),
+    bundle,
     ignoreSyntax: syntax === 'regexp' ? 'regexp' : 'glob',
     requirements,
+    ofImage,
     project: {
       ...loaded.project,
       ...(line !== undefined && !loaded.says('python_version') && { python_version: line }),
@@ -105,6 +112,7 @@ export function readRepository(
       ...(docker?.notes ?? []),
       ...(docker && docker.base === undefined ? [unreadBase(file ?? '')] : []),
       ...otherWorkdir(docker, file ?? ''),
+      ...installedOfImage(ofImage, docker?.base, file ?? ''),
       ...envNotes,
       ...missingSystemPackages(debian),
     ],
@@ -272,6 +280,12 @@ const unreadBase = (file: string): Note => ({
   line: null,
   message: 'is not read: its base is neither an image of Airflow nor one of Astronomer',
 });
+
+function installedOfImage(names: readonly string[], base: string | undefined, file: string): Note[] {
+  if (names.length === 0) return [];
+  const message = `${names.join(', ')} of the image ${base} ${names.length === 1 ? 'is' : 'are'} imported, so svc installs ${names.length === 1 ? 'it' : 'them'} in the newest version. List a package in requirements.txt to choose its version`;
+  return [{ file, line: null, message }];
+}
 
 /** Processes of the image start elsewhere than in Airflow's home. */
 function otherWorkdir(docker: ReadDockerfile | undefined, file: string): Note[] {
