@@ -1,5 +1,5 @@
 /** The compiler from the outside: every file of the corpus becomes a valid spec, the same one every time. */
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -110,5 +110,33 @@ describe('the compiler process', () => {
     const missing = createCompiler({ python: '/nonexistent/python' });
     await expect(missing.compile({ path: '/x.py', dagsFolder: '/' })).rejects.toThrow('ENOENT');
     await missing.close();
+  });
+});
+
+describe('a cache', () => {
+  it('answers for an unchanged file in the next process, and not after a module that it imports has changed', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'svc-dag-'));
+    const path = join(folder, 'dag.py');
+    const write = (name: string, text: string): void => {
+      writeFileSync(join(folder, name), text);
+      utimesSync(join(folder, name), 1, 1);
+    };
+    const python = await pythonEnvironment();
+    const compile = async () => {
+      const own = createCompiler({ python, cacheFolder: join(folder, '.kept') });
+      return own.compile({ path, dagsFolder: folder }).finally(() => own.close());
+    };
+    try {
+      write('helper.py', 'NAME = "one"\n');
+      write('dag.py', 'import helper\nfrom airflow.sdk import DAG\nwith DAG("a", tags=[helper.NAME]): ...\n');
+      const first = await compile();
+      expect(first.dags[0]?.spec.dag.tags).toEqual(['one']);
+      // The time that it took is that of the first, too.
+      expect(await compile()).toEqual(first);
+      write('helper.py', 'NAME = "two"\n');
+      expect((await compile()).dags[0]?.spec.dag.tags).toEqual(['two']);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
