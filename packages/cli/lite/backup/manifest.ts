@@ -30,13 +30,20 @@ export function readManifest(text: string): Manifest | undefined {
     const value = JSON.parse(text) as Partial<Manifest>;
     const isOurs =
       value.format === FORMAT &&
-      [value.svc_version, value.postgres_version, value.created_at].every((field) => typeof field === 'string') &&
-      typeof value.files === 'object';
+      [value.svc_version, value.postgres_version, value.created_at].every(isPlain) &&
+      isObject(value.files) &&
+      Object.values(value.files).every(isFileSum);
     return isOurs ? (value as Manifest) : undefined;
   } catch {
     return undefined;
   }
 }
+
+/** A version or a moment. It is printed as it is. */
+const isPlain = (field: unknown): boolean => typeof field === 'string' && /^\P{Cc}{1,100}$/u.test(field);
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isFileSum = (value: unknown): boolean =>
+  isObject(value) && 'bytes' in value && typeof value.bytes === 'number' && 'sha256' in value;
 
 /** Passes content through and reports its size and checksum at the end. */
 export async function* summed(

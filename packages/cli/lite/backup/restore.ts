@@ -36,6 +36,12 @@ export type RestoreOptions = {
 
 /** Everything that one of our archives may contain. */
 const PLACES = /^(postgres|secrets|logs)(\/|$)|^postgres\.password$|^manifest\.json$/;
+/** A name within a path. Control characters would change what a terminal shows. */
+const NAME = /^(?!\.{1,2}$)[^\p{Cc}]{1,255}$/u;
+/** A manifest has some 150 bytes for each file. */
+const MAX_MANIFEST_BYTES = 256 * 1024 * 1024;
+/** What the file system says of names that cannot be in one archive together, or not on this file system. */
+const IMPOSSIBLE_NAMES = new Set(['ENOTDIR', 'EEXIST', 'EISDIR', 'ENAMETOOLONG', 'EILSEQ', 'EINVAL']);
 const STOP_LEFTOVER_MS = 30_000;
 
 export async function restoreLite(context: CliContext, options: RestoreOptions): Promise<void> {
@@ -126,8 +132,22 @@ async function unpack(file: string, draft: string): Promise<Manifest> {
 }
 
 async function unpackEntry(entry: TarEntry, draft: string, sums: Map<string, FileSum>): Promise<void> {
-  const isOurs = PLACES.test(entry.path) && !entry.path.split('/').includes('..');
-  if (!isOurs || sums.has(entry.path)) throw new TarError(`${entry.path.slice(0, 200)} has no place in a backup`);
+  const isOurs = PLACES.test(entry.path) && entry.path.split('/').every((name) => NAME.test(name));
+  if (!isOurs || sums.has(entry.path))
+    throw new TarError(`${JSON.stringify(entry.path.slice(0, 200))} has no place in a backup`);
+  if (entry.path === MANIFEST && entry.kind === 'file' && entry.size > MAX_MANIFEST_BYTES)
+    throw new TarError('its manifest is too large');
+  try {
+    await writeEntry(entry, draft, sums);
+  } catch (error) {
+    if (!IMPOSSIBLE_NAMES.has(systemCode(error) ?? '')) throw error;
+    throw new TarError(`${JSON.stringify(entry.path.slice(0, 200))} cannot be beside its other entries`, {
+      cause: error,
+    });
+  }
+}
+
+async function writeEntry(entry: TarEntry, draft: string, sums: Map<string, FileSum>): Promise<void> {
   const target = join(draft, entry.path);
   if (entry.kind === 'directory') {
     await mkdir(target, { recursive: true, mode: 0o700 });

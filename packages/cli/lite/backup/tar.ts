@@ -92,7 +92,8 @@ function checked(entry: Entry): TarEntry {
 
 function explained(error: unknown): unknown {
   const message = error instanceof Error ? error.message : '';
-  if (message.startsWith('Invalid tar header')) return new TarError('a header in it is damaged', { cause: error });
+  if (/^Invalid (tar )?header|^Unknown type/.test(message))
+    return new TarError('a header in it is damaged', { cause: error });
   if (message === 'Header exceeds max size') return new TarError('a name in it is too long', { cause: error });
   if (message === 'Unexpected end of data') return new TarError('it ends in the middle', { cause: error });
   return error;
