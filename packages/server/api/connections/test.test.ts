@@ -62,6 +62,7 @@ describe('POST /api/v2/connections/test', () => {
     expect((await server.call('/api/v2/connections/stored', { token })).json()['host']).toBeNull();
     const entries = (await server.call('/api/v2/eventLogs?event=test_connection', { token })).text;
     expect(entries).toContain('connection:stored');
+    expect(entries).toMatch(/host[^,]*db/); // a scan shows what it has looked for
     expect(`${entries}${answer.text}${server.logLines.join()}`).not.toContain(canary);
   });
 

@@ -1,7 +1,8 @@
 /**
  * Tests a connection with its own hook. The hook is code of providers and authors, so it runs in a process of the
  * agent, and only if the operator allows it. A test makes the machine that runs tasks connect to any address that the
- * caller chooses.
+ * caller chooses. A tenant therefore has a few tests a minute, and the audit log has each address: tests are of no use
+ * for a scan of ports.
  */
 import { Type } from 'typebox';
 import { hasExecutor } from '../../config/executor-names.ts';
@@ -16,6 +17,7 @@ import { connectionBinding } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { Services } from '../services.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
+import { createTestBudget } from './test-budget.ts';
 import { ConnectionUpdate } from './schemas.ts';
 import { mergeConnection, secretsOfConnection } from './writes.ts';
 import type { ConnectionChange } from './schemas.ts';
@@ -34,10 +36,11 @@ export function registerConnectionTest(
   { vault, admit }: { vault: Vault; admit: (change: ConnectionChange) => void },
 ): void {
   const { config, db, testConnection } = services;
+  const budget = createTestBudget(() => performance.now());
   app.post(
     '/api/v2/connections/test',
     {
-      config: { access: 'write:connection', refuses: ['disabled', 'conflict'] },
+      config: { access: 'write:connection', refuses: ['disabled', 'conflict', 'test_rate_limited'] },
       schema: {
         operationId: 'test_connection',
         tags: ['Connections'],
@@ -72,6 +75,8 @@ export function registerConnectionTest(
       const [password, extra] = [open('password'), open('extra')];
       const { conn_type: connType, host, login, schema, port } = values;
       const secrets = secretsOfConnection({ password, extra });
+      const waitMs = budget.take(tenantId);
+      if (waitMs > 0) throw tooManyTests(waitMs);
       for (const secret of secrets) services.secrets.addPassing(secret);
       const result = await testConnection({
         connection: { conn_type: connType, host, login, password, schema, port, extra },
@@ -83,13 +88,19 @@ export function registerConnectionTest(
         event: 'test_connection',
         objectKind: 'connection',
         objectId: connectionId,
-        detail: { conn_type: connType, status: result.status },
+        detail: { conn_type: connType, host, port, status: result.status },
       });
       // The agent has masked the message. It is masked again, because author code may have changed it.
       const message = secrets.reduce((said, secret) => said.replaceAll(secret, MASK), result.message);
       return { status: result.status, message };
     },
   );
+}
+
+function tooManyTests(waitMs: number): ApiError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  const detail = `your tenant has tested as many connections as it may in a minute: try again in ${seconds} s`;
+  return new ApiError('test_rate_limited', detail, { 'retry-after': String(seconds) });
 }
 
 /** Only a worker of this process can test. Connections contain secrets, which are not stored for a worker elsewhere. */
