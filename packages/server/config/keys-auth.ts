@@ -151,7 +151,7 @@ export const OIDC_KEYS = {
     default: '',
     emptyMeans: '',
     edition: 'pro',
-    doc: 'Claim that identifies the tenant: `tid` or `hd`.',
+    doc: 'Claim that identifies the tenant, in the ID token or, where that has none, in the user info: `tid` or `hd`.',
   },
   'auth.oidc.tenant_claims': {
     type: 'map',

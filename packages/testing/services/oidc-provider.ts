@@ -10,10 +10,12 @@ export type Account = { email: string; email_verified?: boolean; groups?: string
 export async function startOidcProvider(input: {
   clientId: string;
   clientSecret: string;
-  redirectUrl: string;
+  redirectUrl: string | string[];
   afterLogout: string;
   /** By the name that is typed at the login. */
   accounts: Record<string, Account>;
+  /** As the standard has it: what a scope asks for is in the user info, and not in the ID token. */
+  claimsInUserInfo?: boolean;
 }) {
   const https = await startLoopbackHttps();
   const configuration: Configuration = {
@@ -21,7 +23,7 @@ export async function startOidcProvider(input: {
       {
         client_id: input.clientId,
         client_secret: input.clientSecret,
-        redirect_uris: [input.redirectUrl],
+        redirect_uris: [input.redirectUrl].flat(),
         post_logout_redirect_uris: [input.afterLogout],
         grant_types: ['authorization_code', 'urn:ietf:params:oauth:grant-type:device_code'],
         response_types: ['code'],
@@ -34,7 +36,7 @@ export async function startOidcProvider(input: {
       groups: ['groups'],
       tenant: ['tid'],
     },
-    conformIdTokenClaims: false,
+    conformIdTokenClaims: input.claimsInUserInfo ?? false,
     features: {
       devInteractions: { enabled: true },
       deviceFlow: { enabled: true },

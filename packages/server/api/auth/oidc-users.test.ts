@@ -278,6 +278,16 @@ describe('the tenant', () => {
     expect(await enter(strict, person)).toEqual(refused(reason));
   });
 
+  it('comes from the user info where the ID token has none, and is not guessed when that cannot be read', async () => {
+    const person = somebody();
+    await server.addUser({ email: person.email, roles: ['viewer'], tenant: 'acme' });
+    provider.signsIn(person);
+    provider.forges({ userinfo: { tid: 't-acme' } });
+    expect(decodeJwt((await strict.signIn()).token ?? '')).toMatchObject({ tenant: 'acme' });
+    provider.forges({ userinfo: 'broken' });
+    expect((await strict.signIn()).status).toBe(503);
+  });
+
   it('that was disabled lets nobody in', async () => {
     const person = somebody({ tid: 't-acme' });
     await server.addUser({ email: person.email, roles: ['viewer'], tenant: 'acme' });

@@ -6,8 +6,8 @@ import { SsoRefusal } from './refusals.ts';
 import type { OidcSettings } from './settings.ts';
 
 /**
- * The claims of a verified ID token. If the token lacks the e-mail address or the groups, they come from the provider's
- * user info.
+ * The claims of a verified ID token. If the token lacks the e-mail address, the groups or the tenant, they come from the
+ * provider's user info.
  */
 export type Claims = Readonly<Record<string, unknown>> & { sub: string };
 

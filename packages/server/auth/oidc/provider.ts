@@ -135,16 +135,19 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       throw new SsoRefusal('answer_invalid', { cause: new Error('the subject is too long') });
     const hasEmail = claims['email'] !== undefined && (claims['email_verified'] ?? claims['xms_edov']) !== undefined;
     const wantsGroups = Object.keys(settings.roleMappings).length > 0 && claims[settings.groupsClaim] === undefined;
+    const wantsTenant = settings.tenantClaim !== '' && claims[settings.tenantClaim] === undefined;
     const hasUserInfo = configuration.serverMetadata().userinfo_endpoint !== undefined;
-    if ((hasEmail && !wantsGroups) || !hasUserInfo) return { claims, idToken };
+    if ((hasEmail && !wantsGroups && !wantsTenant) || !hasUserInfo) return { claims, idToken };
     try {
       const info = await library.fetchUserInfo(configuration, accessToken, claims.sub);
-      const complete = hasEmail ? claims : withEmail(claims, info);
-      return { claims: wantsGroups ? withGroups(complete, info, settings.groupsClaim) : complete, idToken };
+      let complete = hasEmail ? claims : withEmail(claims, info);
+      if (wantsGroups) complete = withClaim(complete, info, settings.groupsClaim);
+      if (wantsTenant) complete = withClaim(complete, info, settings.tenantClaim);
+      return { claims: complete, idToken };
     } catch (error) {
       log.warn({ err: error }, 'the user info of the identity provider could not be read');
       // Without known groups, the person would lose the roles that the groups give.
-      if (wantsGroups) throw new SsoRefusal('provider_unreachable', { cause: error });
+      if (wantsGroups || wantsTenant) throw new SsoRefusal('provider_unreachable', { cause: error });
       return { claims, idToken };
     }
   }
@@ -257,10 +260,10 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
 }
 
 /**
- * Adds the groups from the user info, because many providers send them only there. Groups in the token take precedence,
- * even an empty list.
+ * Adds the groups or the tenant from the user info, because many providers send them only there. A claim in the token
+ * takes precedence, even an empty list.
  */
-const withGroups = (claims: Claims, info: Readonly<Record<string, unknown>>, claim: string): Claims =>
+const withClaim = (claims: Claims, info: Readonly<Record<string, unknown>>, claim: string): Claims =>
   info[claim] === undefined ? claims : { ...claims, [claim]: info[claim] };
 
 /** Adds the address together with its verification, because the two must come from the same source. */
