@@ -128,6 +128,15 @@ describe('the HTTP listener', () => {
           .end();
       });
       expect(await old).toBe('refused');
+      const agreed = (protocols: string[]) =>
+        new Promise<string | false | null>((resolve) => {
+          const socket = connect({ port, host: '127.0.0.1', ca, ALPNProtocols: protocols }, () => {
+            resolve(socket.alpnProtocol);
+            socket.destroy();
+          }).on('error', () => resolve('refused'));
+        });
+      expect(await agreed(['h2', 'http/1.1'])).toBe('http/1.1');
+      expect(await agreed(['h2'])).toBe('refused'); // in the handshake, and not by an answer that is no HTTP/2
       expect(lines.map(({ message }) => message)).toEqual(['server.http_tls: a new certificate is in use']);
     } finally {
       pair.stop();

@@ -1,4 +1,5 @@
 /** Bytes that are no proper HTTP. The process must live through all of it, and answer what can be answered. */
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '@svc/testing/eventually.ts';
@@ -39,6 +40,7 @@ describe('a request that is no HTTP', () => {
     ['nonsense', 'nonsense\r\n\r\n'],
     ['a method nobody knows', 'BREW / HTTP/1.1\r\nHost: x\r\n\r\n'],
     ['another protocol', 'GET / ICE/1.0\r\n\r\n'],
+    ['HTTP/2 without asking first', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
     ['a TLS handshake', Buffer.from('16030100a5010000a10303'.padEnd(400, '0'), 'hex')],
     ['a header without a colon', `${GET}nonsense\r\n\r\n`],
     ['a header name with a blank', `${GET}a b: c\r\n\r\n`],
@@ -81,6 +83,27 @@ describe('a request that is no HTTP', () => {
       await sendBytes(server.url, `GET /${'x'.repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`),
     );
     expect([400, 414, 431]).toContain(status);
+  });
+});
+
+describe('a request that HTTP allows', () => {
+  it('is answered over HTTP/1.1 when it offers HTTP/2', async () => {
+    const offer = 'Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n\r\n';
+    const socket = await openSocket(server.url);
+    socket.write(`${GET}${offer}`);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(answer.toString('latin1')).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    socket.destroy();
+  });
+
+  it.each([
+    ['thousands of small cookies', 'a=b; '.repeat(2_900)],
+    ['one cookie as large as all headers may be', `_token=${'x'.repeat(15_000)}`],
+    ['the cookie of a session a thousand times', '_token=x; '.repeat(1_500)],
+    ['a cookie of quotes, escapes and equal signs', `_token=${'"%=\\'.repeat(3_500)}`],
+  ])('opens no session and fails nothing with %s', async (_what, cookie) => {
+    const answer = await server.call('/api/v2/dags', { headers: { cookie } });
+    expect(answer.status).toBe(401);
   });
 });
 
