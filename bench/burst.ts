@@ -7,7 +7,13 @@ import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-export type BurstOptions = { url: string; parallel: number; headers: Record<string, string> };
+export type BurstOptions = {
+  url: string;
+  parallel: number;
+  headers?: Record<string, string>;
+  /** The clients use these tokens in turns. */
+  tokens?: readonly string[];
+};
 /** Counts by status, and for problems also by type: `200`, `429 urn:svc:error:overloaded`, `ECONNRESET`. */
 export type BurstResult = { answers: Record<string, number> };
 
@@ -37,14 +43,16 @@ export async function startBurst(options: BurstOptions): Promise<Burst> {
 /** After a refusal with Retry-After, a client waits a little, but less than requested. */
 const PAUSE_AFTER_REFUSAL_MS = 100;
 
-async function load({ url, parallel, headers }: BurstOptions): Promise<BurstResult> {
+async function load({ url, parallel, headers = {}, tokens }: BurstOptions): Promise<BurstResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: parallel });
   const answers: Record<string, number> = {};
   const over = new AbortController();
 
-  async function client(): Promise<void> {
+  async function client(_: unknown, index: number): Promise<void> {
+    const token = tokens?.[index % tokens.length];
+    const own = token === undefined ? headers : { ...headers, authorization: `Bearer ${token}` };
     while (!over.signal.aborted) {
-      const kind = await ask(url, { agent, headers });
+      const kind = await ask(url, { agent, headers: own });
       answers[kind] = (answers[kind] ?? 0) + 1;
       if (kind !== '200') await sleep(PAUSE_AFTER_REFUSAL_MS);
     }

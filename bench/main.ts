@@ -52,6 +52,11 @@ const BENCHES: Record<string, Bench> = {
     about: 'reading JSON with the digits of its numbers, beside JSON.parse [--runs 5]',
     load: () => import('./exact-json.ts'),
   },
+  fairness: {
+    about:
+      'what 1,000 clients of one tenant cost another tenant: p95 of its requests, and of the wait for a worker, alone and beside them [--runs 3 --seconds 10 --only requests|streams|claims]',
+    load: () => import('./fairness.ts'),
+  },
   floor: {
     about:
       'commit, message and fork alone, and chain, fan-out and trigger beside them as ratios; processor time per task [--runs 3]',

@@ -8,6 +8,7 @@ import { createSingleSignOn } from './auth/oidc/single-sign-on.ts';
 import type { SingleSignOn } from './auth/oidc/single-sign-on.ts';
 import type { Config } from './config/load.ts';
 import type { Database } from './db/database.ts';
+import { createOpenStreams } from './http/admission/open-streams.ts';
 import type { LogStore } from './logs/store.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
@@ -55,6 +56,7 @@ export function createServices(input: {
     scheduler,
     testConnection,
     logs,
+    openStreams: createOpenStreams(),
     keyring,
     readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,

@@ -2,6 +2,7 @@ import type { SingleSignOn } from '../auth/oidc/single-sign-on.ts';
 import type { Sessions } from '../auth/sessions.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
+import type { OpenStreams } from '../http/admission/open-streams.ts';
 import type { LogStore } from '../logs/store.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
@@ -30,6 +31,8 @@ export type Services = {
   scheduler: Scheduler;
   /** Tests a connection on a worker of this process. Undefined if no worker of it can. */
   testConnection: ManagedExecutor['testConnection'];
+  /** Answers that stay open. */
+  openStreams: OpenStreams;
   /** The logs of task attempts. */
   logs: LogStore;
   /** Large values of tasks. Without Redis it is always empty. */

@@ -68,7 +68,7 @@ export const SERVER_KEYS = {
     min: 1,
     extension: true,
     edition: 'both',
-    doc: 'HTTP requests that wait for their turn, which goes round between users. Beyond it, and for one user beyond a quarter of it, they are refused as `overloaded` with `Retry-After`.',
+    doc: 'HTTP requests that wait for their turn, which goes round between tenants and, in a tenant, between its users. Beyond it, and for one user beyond a quarter of it, they are refused as `overloaded` with `Retry-After`.',
   },
   'server.base_url': {
     type: 'string',

@@ -52,8 +52,8 @@ export const TENANT_DISABLED = 'this tenant is disabled: a platform administrato
 export type AccessOptions = {
   sessions: Sessions;
   proxies: ProxyTrust;
-  /** Receives every valid token, with the id of its user. */
-  onAuthenticated?(token: string, userId: string): void;
+  /** Receives every valid token, with its user. */
+  onAuthenticated?(token: string, principal: Principal): void;
   /**
    * With authentication off in development, returns the administrator as which every request acts. Otherwise returns
    * null.
@@ -107,7 +107,7 @@ async function authenticate(request: FastifyRequest, { sessions, onAuthenticated
     );
   const principal = await sessions.authenticate(token);
   if (typeof principal === 'string') throw FAULTS[principal]();
-  onAuthenticated?.(token, principal.userId);
+  onAuthenticated?.(token, principal);
   return principal;
 }
 

@@ -14,7 +14,7 @@ import type {
   FastifyServerFactory,
 } from 'fastify';
 import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
-import type { AdmissionServer } from './admission-server.ts';
+import type { AdmissionServer } from './admission/admission-server.ts';
 import { installAccessControl, requireAccessDeclarations } from './access.ts';
 import type { AccessOptions } from './access.ts';
 import { ApiError } from './errors.ts';

@@ -62,8 +62,8 @@ export interface Metrics {
   /** Counts by reason. The number of reasons is small. */
   signInRefused(reason: string): void;
   databaseOutage(): void;
-  /** Counts refused requests by cause: one user, or the load of the process. */
-  requestsRefused(counts: { user: number; process: number }): void;
+  /** Counts refused requests by cause: one user, one tenant, or the load of the process. */
+  requestsRefused(counts: { user: number; tenant: number; process: number }): void;
 }
 
 /** Most work here takes milliseconds. The upper end covers log downloads and bulk registration. */
@@ -101,7 +101,7 @@ const SIGN_INS_REFUSED = {
 const DATABASE_OUTAGES = { name: 'svc_db_outages_total', help: 'Times the database became unreachable.' } as const;
 const REFUSED = {
   name: 'svc_http_requests_refused_total',
-  help: 'HTTP requests turned away as overloaded: the user had too many waiting, or the process had.',
+  help: 'HTTP requests turned away as overloaded: the user, its tenant or the process had too many waiting.',
   labelNames: ['reason'],
 } as const;
 const CERTIFICATE_EXPIRY = {

@@ -28,7 +28,7 @@ const JSON_TYPE = 'application/json';
 /** The minimum of the requested interval, so that a wait does not load the database. */
 const SHORTEST_INTERVAL_MS = 100;
 
-export function registerRunWait(app: App, { db, readerMasks, storedValues }: Services): void {
+export function registerRunWait(app: App, { db, readerMasks, storedValues, openStreams }: Services): void {
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort()); // open waits would otherwise delay the shutdown
 
@@ -66,6 +66,7 @@ export function registerRunWait(app: App, { db, readerMasks, storedValues }: Ser
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
       const mask = tasks.length > 0 ? await maskFor(request, readerMasks, 'write:xcom') : undefined;
+      const pace = openStreams.open(request, reply);
       const lines = watch({
         db: scope,
         storedValues,
@@ -73,7 +74,7 @@ export function registerRunWait(app: App, { db, readerMasks, storedValues }: Ser
         first,
         look: () => findRunKey(scope, dagId, runId),
         tasks,
-        intervalMs: Math.max(interval * 1_000, SHORTEST_INTERVAL_MS),
+        pause: () => pace.every(Math.max(interval * 1_000, SHORTEST_INTERVAL_MS)),
         isQuiet: type === JSON_TYPE,
         signal: AbortSignal.any([gone.signal, stopping.signal]),
       });
@@ -90,7 +91,8 @@ type Watch = {
   first: RunKey;
   look: () => Promise<RunKey | undefined>;
   tasks: readonly string[];
-  intervalMs: number;
+  /** Returns the time until the next look, in milliseconds. */
+  pause: () => number;
   /** True if only the last line counts. */
   isQuiet: boolean;
   signal: AbortSignal;
@@ -103,14 +105,14 @@ async function* watch({
   first,
   look,
   tasks,
-  intervalMs,
+  pause,
   isQuiet,
   signal,
 }: Watch): AsyncGenerator<string> {
   let run: RunKey | undefined = first;
   while (!isRunFinished(run.state)) {
     yield isQuiet ? '\n' : `${JSON.stringify({ state: run.state })}\n`;
-    await sleep(intervalMs, undefined, { signal }).catch(() => {});
+    await sleep(pause(), undefined, { signal }).catch(() => {});
     if (signal.aborted) return;
     const seen: RunKey | undefined = await look().catch((error: unknown) => {
       if (isOutage(error)) return run; // the outage may end before the run does

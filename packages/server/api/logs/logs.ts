@@ -21,6 +21,7 @@ import { endOfLastLine, startOfLastLines } from '../../logs/tail.ts';
 import { preferredType } from '../../http/accept.ts';
 import { databaseOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
+import type { Pace } from '../../http/admission/open-streams.ts';
 import { LOG_FORMATS, asJson, asNdjson, asText, placeholder, searchBody } from './formats.ts';
 import type { LogFormat } from './formats.ts';
 import { offsetOf, tokenAt } from './continuation-token.ts';
@@ -251,7 +252,8 @@ async function readLog(input: Body): Promise<string | Readable> {
   if (query.follow && !row.isOver) {
     request.headers['x-no-compression'] = 'follow'; // a compressor would hold lines back
     const signal = AbortSignal.any([left.signal, input.closing]);
-    const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input), signal });
+    const pace = services.openStreams.open(request, reply);
+    const grown = followLog(logs, logKey, { from: to, isOver: overCheck(input, pace), signal, pace });
     parts.push(headersFirst(reply, inFormat({ format, lines: linesOf(grown), continuationToken })));
   }
   return Readable.from(oneAfterTheOther(parts), { objectMode: false });
@@ -331,14 +333,14 @@ async function* headersFirst(reply: FastifyReply, part: AsyncGenerator<string>):
 }
 
 /** Returns a check that limits how often it asks the database, however fast the log grows. */
-function overCheck({ request, services, logKey }: Body): () => Promise<boolean> {
+function overCheck({ request, services, logKey }: Body, pace: Pace): () => Promise<boolean> {
   const db = databaseOf(request, services.db);
   // In development without authentication, there is no session that could end.
   const { sessionId, isServiceAccount } = principalOf(request);
   const token = sessionId === null && !isServiceAccount ? undefined : presentedToken(request).token;
   let askedAt = -Infinity;
   return async () => {
-    if (performance.now() - askedAt < ASK_EVERY_MS) return false;
+    if (performance.now() - askedAt < pace.every(ASK_EVERY_MS)) return false;
     askedAt = performance.now();
     try {
       if (token !== undefined && !(await mayStillRead(services, token))) return true;

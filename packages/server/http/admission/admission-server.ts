@@ -10,14 +10,14 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { performance } from 'node:perf_hooks';
 import type { FastifyInstance } from 'fastify';
 import { createAdmission } from './admission.ts';
-import type { AdmissionLimits, Place, Refusal } from './admission.ts';
-import { ApiError, problemOf } from './errors.ts';
-import { PROBES } from './probes.ts';
+import type { AdmissionLimits, Lane, Place, Refusal } from './admission.ts';
+import { ApiError, problemOf } from '../errors.ts';
+import { PROBES } from '../probes.ts';
 
 export type AdmissionOptions = {
   limits: AdmissionLimits;
-  /** Returns the client for whom a request counts: a user or an address. */
-  laneOf(request: IncomingMessage): string;
+  /** Returns the client for whom a request counts. */
+  laneOf(request: IncomingMessage): Lane;
   /** True while the process does something more urgent than waiting requests. */
   isBusy?(): boolean;
   /** Creates the listener. The default is plain HTTP. */
@@ -29,26 +29,29 @@ export type AdmissionOptions = {
 export type AdmissionServer = {
   create(handler: RequestListener): Server;
   /**
-   * Releases the place of a request when its answer is a stream. Otherwise clients that follow a log would occupy
-   * places and keep others waiting.
+   * Releases the place of a request whose answer stays open. Otherwise clients that follow a log would occupy places
+   * and keep others waiting. Another stream keeps its place for a moment, in which nearly all of them end. The rest
+   * have slow readers.
    */
   releaseStreams(app: FastifyInstance): void;
   usage(): { serving: number; waiting: number };
 };
 
-/** Refusals are sent in batches of this size, so at most 1,000 are sent per second. */
-const REFUSALS_AT_ONCE = 20;
-const REFUSALS_EVERY_MS = 20;
+/** Refusals are sent in small batches, so at most 1,000 are sent per second, and no request waits for many of them. */
+const REFUSALS_AT_ONCE = 5;
+const REFUSALS_EVERY_MS = 5;
 /** Beyond this number of delayed refusals, a refusal is sent at once. */
 const MAX_HELD_BACK = 10_000;
+const STREAM_KEEPS_PLACE_MS = 500;
 const REPORT_EVERY_MS = 5_000;
 const RETRY_AFTER_SECONDS = '2';
 
 const DETAILS: Record<Refusal, string> = {
   user: 'you have more requests waiting than one user may: send fewer at the same time, or try again shortly',
+  tenant: 'your tenant has more requests waiting than its share: send fewer at the same time, or try again shortly',
   process: 'more requests are waiting than this server can answer in time: try again shortly',
 };
-const STATUS: Record<Refusal, number> = { user: 429, process: 503 };
+const STATUS: Record<Refusal, number> = { user: 429, tenant: 429, process: 503 };
 
 export function createAdmissionServer(options: AdmissionOptions): AdmissionServer {
   const loop = createLoopWatch();
@@ -82,7 +85,10 @@ export function createAdmissionServer(options: AdmissionOptions): AdmissionServe
     },
     releaseStreams(app) {
       app.addHook('onSend', async (request, _reply, payload) => {
-        if (isStream(payload)) places.get(request.raw)?.leave();
+        if (!isStream(payload)) return;
+        const place = places.get(request.raw);
+        if (request.staysOpen) place?.leave();
+        else setTimeout(() => place?.leave(), STREAM_KEEPS_PLACE_MS).unref();
       });
     },
   };
@@ -100,7 +106,7 @@ type Refusals = {
 
 function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
   const held: (() => void)[] = [];
-  let counts = { user: 0, process: 0 };
+  let counts = { user: 0, tenant: 0, process: 0 };
   let sending: NodeJS.Timeout | undefined;
   let reporting: NodeJS.Timeout | undefined;
 
@@ -109,7 +115,7 @@ function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
     reporting ??= setTimeout(() => {
       reporting = undefined;
       onRefused?.(counts);
-      counts = { user: 0, process: 0 };
+      counts = { user: 0, tenant: 0, process: 0 };
     }, REPORT_EVERY_MS).unref();
   }
 
@@ -135,11 +141,12 @@ function createRefusals(onRefused: AdmissionOptions['onRefused']): Refusals {
 }
 
 /**
- * Both refusals have the code `overloaded`, because a client reacts to both in the same way. The problem is built once,
+ * All refusals have the code `overloaded`, because a client reacts to them in the same way. The problem is built once,
  * because an error with its stack costs more than the rest of a refusal.
  */
 const PROBLEMS: Record<Refusal, (path: string) => object> = {
   user: problemWith('user'),
+  tenant: problemWith('tenant'),
   process: problemWith('process'),
 };
 

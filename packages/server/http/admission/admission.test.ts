@@ -34,7 +34,8 @@ function setUp(limits = { atOnce: 4, waiting: 8 }) {
     refused,
     admission,
     pass,
-    ask(lane: string, name: string) {
+    ask(user: string, name: string, tenant = 'one') {
+      const lane = { tenant, user };
       const start = (): void => void started.push(name);
       const refuse = (reason: string): void => void refused.push([name, reason]);
       places.set(name, admission.enter({ lane, start, refuse }));
@@ -135,5 +136,91 @@ describe('requests that come faster than they are answered', () => {
     expect(started).toHaveLength(4); // there was room, and nobody waited
     for (const name of started.slice()) end(name);
     expect(started).toHaveLength(6);
+  });
+});
+
+describe('requests of two tenants', () => {
+  it('are served in turns between the tenants, however many users one of them has', () => {
+    const { ask, end, pass, started } = setUp({ atOnce: 1, waiting: 100 });
+    for (const n of range(20)) ask(`user${n}`, `a${n}`, 'a');
+    for (const n of range(3)) ask('user', `b${n}`, 'b');
+    pass();
+    for (const n of range(6)) end(started[n] ?? '');
+    expect(started.slice(0, 7)).toEqual(['a0', 'a1', 'b0', 'a2', 'b1', 'a3', 'b2']);
+  });
+
+  it('leave room for the tenant that asks for little, however many users the other one has', () => {
+    const { ask, refused } = setUp({ atOnce: 1, waiting: 8 });
+    for (const n of range(20)) ask(`user${n}`, `a${n}`, 'a');
+    expect(refused.length).toBe(11);
+    refused.length = 0;
+    for (const n of range(3)) ask('user', `b${n}`, 'b');
+    expect(refused).toEqual([
+      ['a8', 'tenant'],
+      ['a7', 'tenant'],
+      ['b2', 'user'],
+    ]);
+  });
+
+  it('are served at once when their tenant has hardly any, although another one has a crowd waiting', () => {
+    const { ask, end, pass, started } = setUp({ atOnce: 8, waiting: 100 });
+    ask('user', 'b0', 'b');
+    end('b0');
+    for (const n of range(50)) ask(`user${n}`, `a${n}`, 'a');
+    pass();
+    expect(started).toEqual(['b0', 'a0', 'a1', 'a2', 'a3', 'a4', 'a5']);
+    started.length = 0;
+    for (const n of range(3)) ask('user', `b${n + 1}`, 'b');
+    expect(started).toEqual(['b1', 'b2']);
+  });
+
+  it('of which one has a crowd: it has one place while the process is saturated, and more again step by step', () => {
+    const { ask, end, pass, started, state, admission } = setUp({ atOnce: 8, waiting: 100 });
+    ask('user', 'b0', 'b');
+    end('b0');
+    state.isSaturated = true;
+    for (const n of range(50)) ask(`user${n}`, `a${n}`, 'a');
+    pass();
+    expect(started).toEqual(['b0', 'a0']);
+    ask('user', 'b1', 'b');
+    ask('user', 'b2', 'b');
+    expect(started).toEqual(['b0', 'a0', 'b1']); // another one of them waits, since the share holds for both
+    end('b1');
+    state.isSaturated = false;
+    pass(1_100);
+    for (const name of ['b2', 'a0']) end(name);
+    expect(admission.usage().serving).toBe(3);
+    pass(10_000);
+    end('a1');
+    expect(admission.usage().serving).toBe(8);
+  });
+
+  it('of a crowd wait while one of another tenant is served in a saturated process, but not for ever', () => {
+    const { ask, end, pass, started, state } = setUp({ atOnce: 8, waiting: 100 });
+    ask('user', 'b0', 'b');
+    end('b0');
+    state.isSaturated = true;
+    for (const n of range(50)) ask(`user${n}`, `a${n}`, 'a');
+    ask('user', 'b1', 'b');
+    pass();
+    expect(started).toEqual(['b0', 'a0', 'b1']);
+    end('a0');
+    pass(10);
+    expect(started).toEqual(['b0', 'a0', 'b1']);
+    pass(20);
+    expect(started).toEqual(['b0', 'a0', 'b1', 'a1']);
+  });
+
+  it('without a known tenant take no place of the others', () => {
+    const { ask, pass, started } = setUp({ atOnce: 4, waiting: 100 });
+    ask('user', 'b0', 'b');
+    for (const n of range(50)) ask(`address${n}`, `x${n}`, '');
+    pass();
+    expect(started).toEqual(['b0', 'x0', 'x1', 'x2']);
+    const alone = setUp({ atOnce: 4, waiting: 100 });
+    alone.ask('address', 'x0', '');
+    for (const n of range(5)) alone.ask(`user${n}`, `b${n}`, 'b');
+    alone.pass();
+    expect(alone.started).toEqual(['x0', 'b0', 'b1', 'b2']);
   });
 });
