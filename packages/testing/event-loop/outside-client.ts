@@ -11,8 +11,8 @@ export type OutsideRequest = {
 };
 
 export type OutsideClient = {
-  /** The status, or 0 when there was no answer. */
-  ask(request: OutsideRequest): Promise<{ status: number; text: string }>;
+  /** The status, or 0 when there was no answer; the begin of the text, and its length. */
+  ask(request: OutsideRequest): Promise<{ status: number; text: string; length: number }>;
   close(): Promise<void>;
 };
 
@@ -23,9 +23,10 @@ parentPort.on('message', async ({ url, body, ...options }) => {
   try {
     const signal = AbortSignal.timeout(60000);
     const answer = await fetch(url, { ...options, redirect: 'manual', signal, ...(text !== undefined && { body: text }) });
-    parentPort.postMessage({ status: answer.status, text: (await answer.text()).slice(0, 300) });
+    const whole = await answer.text();
+    parentPort.postMessage({ status: answer.status, text: whole.slice(0, 300), length: whole.length });
   } catch (error) {
-    parentPort.postMessage({ status: 0, text: String(error) });
+    parentPort.postMessage({ status: 0, text: String(error), length: 0 });
   }
 });
 `;
@@ -36,7 +37,7 @@ export function startOutsideClient(): OutsideClient {
     async ask(request) {
       const answered = once(worker, 'message');
       worker.postMessage(request, []);
-      const [answer] = (await answered) as [{ status: number; text: string }];
+      const [answer] = (await answered) as [{ status: number; text: string; length: number }];
       return answer;
     },
     async close() {

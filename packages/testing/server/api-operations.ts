@@ -15,6 +15,8 @@ export type Operation = {
   access: Access;
   parameters: Parameter[];
   body: JsonSchema | undefined;
+  /** What its answer grows with, where that is not a page. */
+  growsWith: string | undefined;
 };
 
 export type Api = { operations: Operation[]; resolve(reference: string): JsonSchema };
@@ -60,6 +62,7 @@ function readOperation(path: string, method: string, operation: Record<string, u
     access: access as Access,
     parameters: (operation['parameters'] ?? []) as Parameter[],
     body: requestBody?.content['application/json']?.schema,
+    growsWith: operation['x-grows-with'] as string | undefined,
   };
 }
 

@@ -79,7 +79,7 @@ function registerReads(app: App, { db }: Services): void {
   app.get(
     '/api/v2/assets/:asset_id',
     {
-      config: { access: 'read:asset' },
+      config: { grows: 'events', access: 'read:asset' },
       schema: {
         operationId: 'get_asset',
         tags: ASSET_TAGS,

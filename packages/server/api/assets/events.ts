@@ -93,7 +93,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
   app.post(
     '/api/v2/assets/events',
     {
-      config: { access: 'write:asset', refuses: ['not_found'] },
+      config: { grows: 'body', access: 'write:asset', refuses: ['not_found'] },
       schema: {
         operationId: 'create_asset_event',
         tags: ASSET_TAGS,

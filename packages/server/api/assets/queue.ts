@@ -56,7 +56,7 @@ function registerRead(app: App, { db }: Services, scope: Scope): void {
   app.get(
     scope.url,
     {
-      config: { access: 'read:asset' },
+      config: { access: 'read:asset', grows: 'events' },
       schema: {
         operationId: operationOf('get', scope),
         tags: ASSET_TAGS,

@@ -125,7 +125,7 @@ function registerDryRun(app: App, { db, scheduler }: Services): void {
   app.post(
     '/api/v2/backfills/dry_run',
     {
-      config: { access: 'write:dag_run', refuses: ['conflict', 'not_found'] },
+      config: { grows: 'days', access: 'write:dag_run', refuses: ['conflict', 'not_found'] },
       schema: {
         operationId: 'create_backfill_dry_run',
         tags: TAGS,

@@ -244,7 +244,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
   app.patch(
     '/api/v2/connections',
     {
-      config: { access: 'write:connection', refuses: ['conflict'] },
+      config: { grows: 'body', access: 'write:connection', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_connections',
         tags: TAGS,

@@ -27,7 +27,7 @@ function registerPatch(app: App, { db, scheduler }: Services): void {
   app.patch(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
     {
-      config: { access: 'write:dag_run', refuses: ['conflict'] },
+      config: { grows: 'dag', access: 'write:dag_run', refuses: ['conflict'] },
       schema: {
         operationId: 'patch_dag_run',
         tags: RUN_TAGS,

@@ -53,7 +53,7 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
   app.post(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/clear',
     {
-      config: { access: 'write:dag_run', refuses: ['conflict'] },
+      config: { grows: 'instances', access: 'write:dag_run', refuses: ['conflict'] },
       schema: {
         operationId: 'clear_dag_run',
         tags: RUN_TAGS,

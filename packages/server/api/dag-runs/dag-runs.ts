@@ -71,7 +71,7 @@ function registerLists(app: App, services: Services): void {
   app.post(
     '/api/v2/dags/:dag_id/dagRuns/list',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'page', access: 'read:dag_run' },
       schema: {
         operationId: 'get_list_dag_runs_batch',
         tags: RUN_TAGS,
@@ -132,7 +132,7 @@ function registerGet(app: App, { db }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'dag', access: 'read:dag_run' },
       schema: {
         operationId: 'get_dag_run',
         tags: RUN_TAGS,
@@ -152,7 +152,7 @@ function registerCauses(app: App, { db }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/upstreamAssetEvents',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'events', access: 'read:dag_run' },
       schema: {
         operationId: 'get_upstream_asset_events',
         tags: RUN_TAGS,

@@ -17,7 +17,7 @@ export function registerMaterialize(app: App, services: Services): void {
     '/api/v2/assets/:asset_id/materialize',
     {
       // It starts a run, so it needs the same permission as a trigger.
-      config: { access: 'write:dag_run', refuses: ['conflict', 'already_exists'] },
+      config: { grows: 'dag', access: 'write:dag_run', refuses: ['conflict', 'already_exists'] },
       schema: {
         operationId: 'materialize_asset',
         tags: ASSET_TAGS,

@@ -23,7 +23,7 @@ export function registerDagStats(app: App, { db }: Services): void {
   app.get(
     '/api/v2/dagStats',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'dags', access: 'read:dag_run' },
       schema: {
         operationId: 'get_dag_stats',
         tags: RUN_TAGS,

@@ -28,7 +28,7 @@ export function registerTrigger(app: App, services: Services): void {
   app.post(
     '/api/v2/dags/:dag_id/dagRuns',
     {
-      config: { access: 'write:dag_run', refuses: ['already_exists', 'conflict'] },
+      config: { grows: 'dag', access: 'write:dag_run', refuses: ['already_exists', 'conflict'] },
       schema: {
         operationId: 'trigger_dag_run',
         tags: RUN_TAGS,

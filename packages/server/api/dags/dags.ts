@@ -161,7 +161,7 @@ function registerReads(app: App, { db, scheduler }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id',
     {
-      config: { access: 'read:dag' },
+      config: { grows: 'dag', access: 'read:dag' },
       schema: { operationId: 'get_dag', tags: TAGS, summary: 'Get a DAG', params: Params, response: { 200: Dag } },
     },
     async (request) => dagBody(await existingDag(databaseOf(request, db), request.params.dag_id)),
@@ -170,7 +170,7 @@ function registerReads(app: App, { db, scheduler }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/details',
     {
-      config: { access: 'read:dag' },
+      config: { grows: 'dag', access: 'read:dag' },
       schema: {
         operationId: 'get_dag_details',
         tags: TAGS,
@@ -201,7 +201,7 @@ function registerPause(app: App, { db, scheduler }: Services): void {
   app.patch(
     '/api/v2/dags/:dag_id',
     {
-      config: { access: 'write:dag' },
+      config: { grows: 'dag', access: 'write:dag' },
       schema: {
         operationId: 'patch_dag',
         tags: TAGS,

@@ -17,7 +17,7 @@ export function registerTasks(app: App, { db }: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/tasks',
     {
-      config: { access: 'read:dag' },
+      config: { grows: 'tasks', access: 'read:dag' },
       schema: {
         operationId: 'get_tasks',
         tags: TAGS,

@@ -140,7 +140,7 @@ export function registerHitl(app: App, services: Services): void {
   app.get(
     path,
     {
-      config: { access: 'read:task_instance' },
+      config: { grows: 'dag', access: 'read:task_instance' },
       schema: {
         operationId: 'get_hitl_detail',
         tags: TAGS,
@@ -161,7 +161,7 @@ export function registerHitl(app: App, services: Services): void {
   app.get(
     `${path}/tries/:try_number`,
     {
-      config: { access: 'read:task_instance' },
+      config: { grows: 'dag', access: 'read:task_instance' },
       schema: {
         operationId: 'get_hitl_detail_try_detail',
         tags: TAGS,

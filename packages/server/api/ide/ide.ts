@@ -74,7 +74,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
   app.get(
     '/api/v2/ide/workspace',
     {
-      config: { access: 'write:dag', refuses: ['not_found', 'conflict'] },
+      config: { grows: 'files', access: 'write:dag', refuses: ['not_found', 'conflict'] },
       schema: {
         operationId: 'get_workspace',
         tags: TAGS,
@@ -203,7 +203,7 @@ function registerCompiling(app: App, services: Services, files: WorkspaceFiles |
   app.post(
     '/api/v2/ide/compile',
     {
-      config: { access: 'write:dag', refuses: ['not_found', 'conflict'] },
+      config: { grows: 'files', access: 'write:dag', refuses: ['not_found', 'conflict'] },
       schema: {
         operationId: 'compile_workspace_file',
         tags: TAGS,

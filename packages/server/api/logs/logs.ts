@@ -94,7 +94,7 @@ export function registerLogs(app: App, services: Services): void {
   app.get(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/taskInstances/:task_id/logs/:try_number',
     {
-      config: { access: 'read:task_instance' },
+      config: { grows: 'log', access: 'read:task_instance' },
       schema: {
         operationId: 'get_log',
         tags: TAGS,

@@ -39,7 +39,7 @@ export function registerAirflowConfig(app: App, { config }: Services): void {
   app.get(
     '/api/v2/config',
     {
-      config: { access: 'read:config', refuses: ['not_found'] },
+      config: { grows: 'installation', access: 'read:config', refuses: ['not_found'] },
       schema: {
         operationId: 'get_config',
         tags: TAGS,
@@ -60,7 +60,7 @@ export function registerAirflowConfig(app: App, { config }: Services): void {
   app.get(
     '/api/v2/config/section/:section/option/:option',
     {
-      config: { access: 'read:config' },
+      config: { grows: 'installation', access: 'read:config' },
       schema: {
         operationId: 'get_config_value',
         tags: TAGS,

@@ -97,7 +97,7 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
   app.get(
     '/api/v2/monitor/health',
     {
-      config: { access: 'user' },
+      config: { grows: 'installation', access: 'user' },
       schema: {
         operationId: 'get_health',
         tags: ['Monitoring'],

@@ -71,7 +71,7 @@ export function registerPlugins(app: App, { db }: Services): void {
   app.get(
     '/api/v2/plugins/importErrors',
     {
-      config: { access: 'user' },
+      config: { grows: 'installation', access: 'user' },
       schema: {
         operationId: 'import_errors',
         tags: TAGS,

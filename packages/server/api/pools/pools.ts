@@ -213,7 +213,7 @@ function registerBulk(app: App, { db, scheduler }: Services): void {
   app.patch(
     '/api/v2/pools',
     {
-      config: { access: 'write:pool', refuses: ['conflict'] },
+      config: { grows: 'body', access: 'write:pool', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_pools',
         tags: TAGS,

@@ -42,7 +42,7 @@ export function registerTaskInstanceBulk(app: App, services: Services): void {
   app.patch(
     RUN_PATH,
     {
-      config: { access: 'write:task_instance' },
+      config: { grows: 'body', access: 'write:task_instance' },
       schema: {
         operationId: 'bulk_task_instances',
         tags: TAGS,

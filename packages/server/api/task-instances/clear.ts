@@ -33,7 +33,7 @@ export function registerTaskInstanceClear(app: App, services: Services, summarie
   app.post(
     '/api/v2/dags/:dag_id/clearTaskInstances',
     {
-      config: { access: 'write:task_instance', refuses: ['conflict'] },
+      config: { grows: 'instances', access: 'write:task_instance', refuses: ['conflict'] },
       schema: {
         operationId: 'post_clear_task_instances',
         tags: TAGS,

@@ -93,7 +93,7 @@ function registerLists(app: App, { db }: Services, summaries: TaskSummaries): vo
   app.post(
     `${RUN_PATH}/list`,
     {
-      config: { access: 'read:task_instance' },
+      config: { grows: 'page', access: 'read:task_instance' },
       schema: {
         operationId: 'get_task_instances_batch',
         tags: TAGS,

@@ -22,7 +22,7 @@ export function registerTaskInstanceTries(app: App, { db }: Services, summaries:
   app.get(
     `${RUN_PATH}/:task_id/tries`,
     {
-      config: { access },
+      config: { grows: 'tries', access },
       schema: {
         ...all,
         operationId: 'get_task_instance_tries',
@@ -37,7 +37,7 @@ export function registerTaskInstanceTries(app: App, { db }: Services, summaries:
   app.get(
     `${RUN_PATH}/:task_id/:map_index/tries`,
     {
-      config: { access },
+      config: { grows: 'tries', access },
       schema: {
         ...all,
         operationId: 'get_mapped_task_instance_tries',

@@ -90,7 +90,7 @@ function registerPatch(app: App, change: Change): void {
   app.patch(
     `${RUN_PATH}/:task_id`,
     {
-      config: { access, refuses: ['conflict'] },
+      config: { grows: 'instances', access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_task_instance',
@@ -109,7 +109,7 @@ function registerPatch(app: App, change: Change): void {
   app.patch(
     `${RUN_PATH}/:task_id/:map_index`,
     {
-      config: { access, refuses: ['conflict'] },
+      config: { grows: 'instances', access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_mapped_task_instance',
@@ -128,7 +128,7 @@ function registerPreview(app: App, preview: Change): void {
   app.patch(
     `${RUN_PATH}/:task_id/dry_run`,
     {
-      config: { access, refuses: ['conflict'] },
+      config: { grows: 'instances', access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_task_instance_dry_run',
@@ -144,7 +144,7 @@ function registerPreview(app: App, preview: Change): void {
   app.patch(
     `${RUN_PATH}/:task_id/:map_index/dry_run`,
     {
-      config: { access, refuses: ['conflict'] },
+      config: { grows: 'instances', access, refuses: ['conflict'] },
       schema: {
         ...common,
         operationId: 'patch_mapped_task_instance_dry_run',

@@ -23,7 +23,7 @@ export function registerUiCalendar(app: App, { db, scheduler }: Services): void 
   app.get(
     '/ui/calendar/:dag_id',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'days', access: 'read:dag_run' },
       schema: {
         operationId: 'get_calendar',
         tags: ['UI'],

@@ -26,7 +26,7 @@ export function registerUiDependencies(app: App, { db, scheduler }: Services): v
   app.get(
     '/ui/dependencies',
     {
-      config: { access: 'read:dag', refuses: ['not_found'] },
+      config: { grows: 'dags', access: 'read:dag', refuses: ['not_found'] },
       schema: {
         operationId: 'get_dependencies',
         tags: ['UI'],

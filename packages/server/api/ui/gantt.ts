@@ -14,7 +14,7 @@ export function registerUiGantt(app: App, { db, scheduler }: Services): void {
   app.get(
     '/ui/gantt/:dag_id/:run_id',
     {
-      config: { access: 'read:task_instance' },
+      config: { grows: 'instances', access: 'read:task_instance' },
       schema: {
         operationId: 'get_gantt_data',
         tags: ['UI'],

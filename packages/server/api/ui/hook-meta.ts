@@ -42,7 +42,7 @@ export function registerUiHookMeta(app: App, { db }: Services): void {
   app.get(
     '/ui/connections/hook_meta',
     {
-      config: { access: 'read:connection' },
+      config: { grows: 'installation', access: 'read:connection' },
       schema: {
         operationId: 'hook_meta_data',
         tags: ['UI'],

@@ -13,7 +13,7 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
   app.get(
     '/ui/next_run_assets/:dag_id',
     {
-      config: { access: 'read:asset' },
+      config: { grows: 'events', access: 'read:asset' },
       schema: {
         operationId: 'next_run_assets',
         tags: ['UI'],

@@ -30,7 +30,7 @@ export function registerUiPartitions(app: App, { db }: Services): void {
   app.get(
     '/ui/partitioned_dag_runs',
     {
-      config: { access: 'read:dag_run', refuses: ['not_found'] },
+      config: { grows: 'events', access: 'read:dag_run', refuses: ['not_found'] },
       schema: {
         operationId: 'get_partitioned_dag_runs',
         tags: ['UI'],
@@ -69,7 +69,7 @@ export function registerUiPartitions(app: App, { db }: Services): void {
   app.get(
     '/ui/pending_partitioned_dag_run/:dag_id/:partition_key',
     {
-      config: { access: 'read:dag_run' },
+      config: { grows: 'events', access: 'read:dag_run' },
       schema: {
         operationId: 'get_pending_partitioned_dag_run',
         tags: ['UI'],

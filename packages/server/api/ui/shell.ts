@@ -50,7 +50,7 @@ export function registerUiShell(app: App, { config, logs, sessions, testConnecti
   app.get(
     '/ui/config',
     {
-      config: { access: 'user' },
+      config: { grows: 'installation', access: 'user' },
       schema: {
         operationId: 'get_ui_config',
         tags: TAGS,
@@ -78,7 +78,7 @@ export function registerUiShell(app: App, { config, logs, sessions, testConnecti
   app.get(
     '/ui/auth/menus',
     {
-      config: { access: 'user' },
+      config: { grows: 'installation', access: 'user' },
       schema: {
         operationId: 'get_auth_menus',
         tags: TAGS,

@@ -23,7 +23,7 @@ export function registerUiStructure(app: App, { db, scheduler }: Services): void
   app.get(
     '/ui/structure/structure_data',
     {
-      config: { access: 'read:dag', refuses: ['not_found'] },
+      config: { grows: 'tasks', access: 'read:dag', refuses: ['not_found'] },
       schema: {
         operationId: 'structure_data',
         tags: ['UI'],

@@ -249,7 +249,7 @@ function registerBulk(app: App, services: Services, vault: Vault): void {
   app.patch(
     '/api/v2/variables',
     {
-      config: { access: 'write:variable', refuses: ['conflict'] },
+      config: { grows: 'body', access: 'write:variable', refuses: ['conflict'] },
       schema: {
         operationId: 'bulk_variables',
         tags: TAGS,

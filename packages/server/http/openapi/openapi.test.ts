@@ -12,6 +12,16 @@ type Described = {
   requestBody?: { required: boolean };
   responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
   'x-access'?: string;
+  'x-grows-with'?: string;
+};
+type Schema = {
+  $ref?: string;
+  type?: string;
+  items?: Schema;
+  maxItems?: number;
+  properties?: Record<string, Schema>;
+  anyOf?: Schema[];
+  oneOf?: Schema[];
 };
 type Document = {
   openapi: string;
@@ -101,6 +111,24 @@ describe('the API document', () => {
         ? security?.length === 0
         : security?.length === 1 && responses['401'] !== undefined && responses['403'] !== undefined;
     expect(failing(isConsistent)).toEqual([]);
+  });
+
+  it('says of every answer with a list what bounds it: a limit, or what it grows with', () => {
+    const resolved = (schema: Schema): Schema =>
+      (document.components.schemas[schema.$ref?.replace('#/components/schemas/', '') ?? ''] as Schema) ?? schema;
+    const hasList = (schema: Schema, depth = 0): boolean => {
+      const { type, items = {}, maxItems, properties = {}, anyOf = [], oneOf = [] } = resolved(schema);
+      if (type === 'array') return maxItems === undefined && resolved(items).properties !== undefined;
+      const parts = [...Object.values(properties), ...anyOf, ...oneOf];
+      return depth < 6 && parts.some((part) => hasList(part, depth + 1));
+    };
+    const isBounded = ({ parameters = [], responses, 'x-grows-with': grows }: Described): boolean => {
+      const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      const schemas = answers.flatMap(([, { content = {} }]) => Object.values(content).map(({ schema }) => schema));
+      const hasLimit = parameters.some(({ name }) => name === 'limit');
+      return hasLimit || grows !== undefined || !schemas.some((schema) => hasList(schema));
+    };
+    expect(failing(isBounded)).toEqual([]);
   });
 
   it('declares exactly the parameters that stand in its paths', () => {

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import { ICON } from '@svc/web/pages.ts';
 import { VERSION } from '../../version.ts';
 import type { Access } from '../access.ts';
+import { GROWTH } from './growth.ts';
 import { withNamedParts } from './parts.ts';
 import { refusalsOf } from './refusals.ts';
 
@@ -24,7 +25,8 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
     route.schema.response = { ...refusalsOf(route), ...(route.schema.response as object | undefined) };
     route.schema.security ??= access === 'public' ? [] : [{ bearer: [] }];
     // The authorization tests read it, so the document itself says who may call what.
-    Object.assign(route.schema, { 'x-access': access });
+    const grows = route.config?.grows;
+    Object.assign(route.schema, { 'x-access': access, ...(grows && { 'x-grows-with': GROWTH[grows] }) });
   });
 
   await app.register(swagger, {
