@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import pg from 'pg';
+import { SCRIPT_ARGUMENTS } from '@svc/testing/node-arguments.ts';
 import { postgresUrl } from '@svc/testing/postgres/postgres-url.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
@@ -29,7 +30,7 @@ async function startElsewhere(dataDir: string): Promise<ChildProcess> {
     await cluster.asSuperuser((client) => client.query('create table kept (n int)'));
     console.log('started');
     setInterval(() => {}, 1_000);`;
-  const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
+  const child = spawn(process.execPath, [...SCRIPT_ARGUMENTS, '--input-type=module', '-e', script], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await once(child.stdout, 'data');

@@ -7,6 +7,7 @@ import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MAIN, startToolServer } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import { PROGRAM_ARGUMENTS } from '@svc/testing/node-arguments.ts';
 import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 
 let world: FailedRuns;
@@ -33,7 +34,7 @@ const transports: Record<string, () => Transport> = {
   stdio: () =>
     new StdioClientTransport({
       command: process.execPath,
-      args: [MAIN],
+      args: [...PROGRAM_ARGUMENTS, MAIN],
       env: { PATH: process.env['PATH'] ?? '', SVC_SERVER_URL: world.server.url, SVC_TOKEN: token },
       stderr: 'ignore',
     }),

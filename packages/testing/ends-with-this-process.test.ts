@@ -6,13 +6,18 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect, it } from 'vitest';
 import { eventually } from './eventually.ts';
+import { SCRIPT_ARGUMENTS } from './node-arguments.ts';
 
 /** A process like a test run: it starts something, tells about it in one line, and waits. */
 async function startRun<Told>(script: string) {
-  const child = spawn(process.execPath, ['--input-type=module', '-e', `${script}\nsetInterval(() => {}, 1_000);`], {
-    cwd: import.meta.dirname,
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const child = spawn(
+    process.execPath,
+    [...SCRIPT_ARGUMENTS, '--input-type=module', '-e', `${script}\nsetInterval(() => {}, 1_000);`],
+    {
+      cwd: import.meta.dirname,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
   const [line] = (await once(createInterface({ input: child.stdout }), 'line')) as [string];
   return { child, told: JSON.parse(line) as Told };
 }

@@ -7,6 +7,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { eventually } from '@svc/testing/eventually.ts';
+import { PROGRAM_ARGUMENTS } from '@svc/testing/node-arguments.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -30,7 +31,7 @@ afterAll(async () => {
 });
 
 async function startProcess(args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...PROGRAM_ARGUMENTS, MAIN, ...args], {
     env: { PATH: process.env['PATH'], ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -198,7 +199,7 @@ it('a port that is taken ends the process with what to do', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;
-  const child = spawn(process.execPath, [MAIN, '--transport', 'http'], {
+  const child = spawn(process.execPath, [...PROGRAM_ARGUMENTS, MAIN, '--transport', 'http'], {
     env: { PATH: process.env['PATH'], SVC_MCP_LISTEN: `127.0.0.1:${port}` },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MAIN, NEWEST_REVISION, callTool, connectStdio, readJson } from '@svc/testing/mcp/connect.ts';
 import { logLine, startFailedRuns } from '@svc/testing/mcp/failed-runs.ts';
 import type { FailedRuns } from '@svc/testing/mcp/failed-runs.ts';
+import { PROGRAM_ARGUMENTS } from '@svc/testing/node-arguments.ts';
 import { VERSION } from '../version.ts';
 
 let world: FailedRuns;
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 /** The process with raw pipes: what it writes is looked at as bytes, not through a client that might forgive. */
-function start(args: readonly string[] = [], more: Record<string, string> = {}) {
+function start(args: readonly string[] = PROGRAM_ARGUMENTS, more: Record<string, string> = {}) {
   const child = spawn(process.execPath, [...args, MAIN], { env: { PATH: process.env['PATH'], ...env, ...more } });
   const output = { stdout: '', stderr: '' };
   child.stdout.on('data', (chunk: Buffer) => (output.stdout += chunk.toString()));
@@ -159,7 +160,7 @@ it('answers a request whose arguments are nested 100,000 deep with an error, and
 });
 
 it('starts without a token, and says what is missing when it is needed', async () => {
-  const { child, output, closed } = start([], { SVC_TOKEN: '' });
+  const { child, output, closed } = start(PROGRAM_ARGUMENTS, { SVC_TOKEN: '' });
   child.stdin.end(lines([INITIALIZE, call(1, 'list_dags', {})]));
   await closed;
   expect(output.stderr).toContain('SVC_TOKEN is not set');
@@ -167,7 +168,7 @@ it('starts without a token, and says what is missing when it is needed', async (
 });
 
 it('--version prints the version and exits', async () => {
-  const child = spawn(process.execPath, [MAIN, '--version']);
+  const child = spawn(process.execPath, [...PROGRAM_ARGUMENTS, MAIN, '--version']);
   let stdout = '';
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   const [code] = (await once(child, 'close')) as [number];

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 import { eventually } from '../eventually.ts';
+import { SCRIPT_ARGUMENTS } from '../node-arguments.ts';
 import { SEED } from '../seed.ts';
 import { startFaultProxy } from '../services/fault-proxy.ts';
 import type { Fault, FaultProxy } from '../services/fault-proxy.ts';
@@ -55,11 +56,7 @@ it('no line that was acknowledged is lost, and none is there twice', async () =>
   for (let life = 0; life < LIVES; life += 1) {
     const writer = spawn(
       process.execPath,
-      [
-        '--disable-warning=ExperimentalWarning',
-        join(import.meta.dirname, 'object-logs-writer.ts'),
-        JSON.stringify(input),
-      ],
+      [...SCRIPT_ARGUMENTS, join(import.meta.dirname, 'object-logs-writer.ts'), JSON.stringify(input)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
     writer.once('exit', endsWithThisProcess({ pids: writer.pid === undefined ? [] : [writer.pid] }));

@@ -2,6 +2,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { SCRIPT_ARGUMENTS } from '../node-arguments.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 
 export type Order = { register: CompiledSpec } | { trigger: string };
@@ -17,7 +18,7 @@ export type SchedulerProcess = {
 
 export async function startSchedulerProcess(url: string, capacity: number): Promise<SchedulerProcess> {
   const child = fork(fileURLToPath(new URL('scheduler-child.ts', import.meta.url)), [url, String(capacity)], {
-    execArgv: [],
+    execArgv: [...SCRIPT_ARGUMENTS],
   });
   const bodies: Body[] = [];
   const problems: string[] = [];

@@ -8,6 +8,7 @@ import { createLimit } from '@svc/mcp/control-plane/limit.ts';
 import { createLog } from '@svc/mcp/log.ts';
 import { createToolServer } from '@svc/mcp/tool-server.ts';
 import { serveOverHttp } from '@svc/mcp/transports/http.ts';
+import { PROGRAM_ARGUMENTS } from '../node-arguments.ts';
 import { ROOT } from '../paths.ts';
 
 export const MAIN = join(ROOT, 'packages', 'mcp', 'main.ts');
@@ -48,7 +49,7 @@ export async function connectHttp(url: string, token: string, mode: Mode = 'auto
 export async function connectStdio(env: Record<string, string>, mode: Mode = 'auto') {
   const transport = new StdioClientTransport({
     command: process.execPath,
-    args: [MAIN],
+    args: [...PROGRAM_ARGUMENTS, MAIN],
     env: { PATH: process.env['PATH'] ?? '', ...env },
     stderr: 'pipe',
   });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
+import { PROGRAM_ARGUMENTS } from '../node-arguments.ts';
 import { ROOT } from '../paths.ts';
 
 export type ServerProcess = {
@@ -91,7 +92,7 @@ function spawnServer(options: ServerProcessOptions): ChildProcess {
   const variables = Object.entries(all).map(([key, value]) => [`SVC_${key.replaceAll('.', '_').toUpperCase()}`, value]);
   const output = logFile === undefined ? 'pipe' : openSync(logFile, 'a');
   // As in bin/svc.
-  const asStarted = ['--require', join(ROOT, 'packages', 'spec', 'compiled-code.cjs'), '--max-semi-space-size=8'];
+  const asStarted = [...PROGRAM_ARGUMENTS, '--max-semi-space-size=8'];
   const main = join(ROOT, 'packages', 'cli', 'main.ts');
   return spawn(process.execPath, [...asStarted, ...nodeArgs, main, 'server', ...flags], {
     env: { PATH: process.env['PATH'], KUBECONFIG: process.env['KUBECONFIG'], ...env, ...Object.fromEntries(variables) },
