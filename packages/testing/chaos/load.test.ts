@@ -9,7 +9,7 @@ it('loses no acknowledged write and no process while Postgres is restarted, kill
     seed: SEED,
     seconds: IS_NIGHTLY ? 60 : 8,
     leastWrites: 50,
-    clients: IS_NIGHTLY ? 6 : 3,
+    clients: IS_NIGHTLY ? 6 : 2,
   });
   expect(report.violations, `seed ${report.seed}`).toEqual([]);
   // Otherwise the run proves nothing: there was load, and there were faults it noticed.

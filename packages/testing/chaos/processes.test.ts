@@ -1,6 +1,6 @@
 /** Whole processes against a database that fails them: `svc server` must never end by itself. */
 import pg from 'pg';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
 import { untilLockWaits } from '../postgres/lock-waits.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
@@ -11,15 +11,14 @@ import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 
 let cluster: ScratchCluster;
-let started: ServerProcess[] = [];
+const started: ServerProcess[] = [];
 beforeAll(async () => {
   cluster = await startScratchCluster();
 });
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(started.map((server) => server.stop('SIGKILL')));
-  started = [];
+  await cluster?.remove();
 });
-afterAll(() => cluster?.remove());
 
 async function start(settings: Record<string, string>): Promise<ServerProcess> {
   const server = await startServerProcess({ settings });
@@ -42,11 +41,14 @@ const statusOf = async (url: string, init?: RequestInit): Promise<number> => {
   return response.status;
 };
 
-describe('at boot', () => {
+// Servers start slowly: tests take those that the tests before them have left.
+describe('a server without its database', () => {
+  let server: ServerProcess;
+
   it('waits for a database that is not up yet: alive, not ready, then ready without a restart', async () => {
     const url = await cluster.createDatabase();
     await cluster.stop();
-    const server = await start({ 'database.url': url });
+    server = await start({ 'database.url': url });
     expect(await statusOf(`${server.url}/healthz`)).toBe(200);
     const notReady = await fetch(`${server.url}/readyz`);
     expect(notReady.status).toBe(503);
@@ -62,8 +64,6 @@ describe('at boot', () => {
   });
 
   it('says once why it is not ready, in words, however often it is asked', async () => {
-    const server = await start({ 'database.url': await cluster.createDatabase() });
-    await server.untilReady();
     const before = server.logLines().length;
     await cluster.stop();
     const ask = () => statusOf(`${server.url}/readyz`);
@@ -83,9 +83,36 @@ describe('at boot', () => {
     expect(said('not_ready')).toEqual([]);
   });
 
+  it('ends by itself within seconds although the database does not answer', async () => {
+    const token = await logIn(server);
+    cluster.pause();
+    try {
+      const waiting = statusOf(`${server.url}/api/v2/version`, { headers: { authorization: `Bearer ${token}` } });
+      // A request that the server has taken shows nowhere while Postgres is paused; one that came after it has an answer.
+      for (let time = 0; time < 2; time += 1) expect(await statusOf(`${server.url}/healthz`)).toBe(200);
+      expect(await server.stop('SIGTERM')).toBe(0);
+      expect(await waiting).toBe(503); // it was in flight and got its answer
+    } finally {
+      cluster.resume();
+    }
+  });
+
+  it('ends when the database refuses the password, for which no waiting helps', async () => {
+    const url = new URL(await cluster.createDatabase());
+    url.password = 'guess';
+    const refused = await start({ 'database.url': url.toString() });
+    await expect(refused.untilReady()).rejects.toThrow(/password authentication failed/);
+    expect(refused.logLines().join('\n')).not.toContain('guess');
+  });
+});
+
+describe('several servers of one database', () => {
+  let url: string;
+  let servers: ServerProcess[];
+
   it('makes schema, roles and the first administrator once when three processes boot on an empty database', async () => {
-    const url = await cluster.createDatabase();
-    const servers = await Promise.all(Array.from({ length: 3 }, () => start({ 'database.url': url })));
+    url = await cluster.createDatabase();
+    servers = await Promise.all(Array.from({ length: 3 }, () => start({ 'database.url': url })));
     await Promise.all(servers.map((server) => server.untilReady()));
     expect(await queryDatabase(url, 'select email from users')).toEqual([{ email: PROCESS_ADMIN.email }]);
     expect(await queryDatabase(url, 'select count(*)::int as roles from roles')).toEqual([{ roles: 4 }]);
@@ -100,47 +127,8 @@ describe('at boot', () => {
     expect(migrations()).toHaveLength(1);
   }, 120_000);
 
-  it('refuses a schema of a newer version and ends, saying so', async () => {
-    const url = await cluster.createDatabase();
-    const first = await start({ 'database.url': url });
-    await first.untilReady();
-    await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
-    const second = await start({ 'database.url': url });
-    await expect(second.untilReady()).rejects.toThrow(/migrated by a newer version of svc/);
-    expect(second.exited()).toBe(1);
-    expect(first.exited()).toBe(null); // one that runs already is not disturbed: that is how a rolling upgrade starts
-  });
-
-  it('ends when the database refuses the password, for which no waiting helps', async () => {
-    const url = new URL(await cluster.createDatabase());
-    url.password = 'guess';
-    const server = await start({ 'database.url': url.toString() });
-    await expect(server.untilReady()).rejects.toThrow(/password authentication failed/);
-    expect(server.logLines().join('\n')).not.toContain('guess');
-  });
-});
-
-describe('at shutdown', () => {
-  it('ends by itself within seconds although the database does not answer', async () => {
-    const server = await start({ 'database.url': await cluster.createDatabase() });
-    await server.untilReady();
-    const token = await logIn(server);
-    cluster.pause();
-    try {
-      const waiting = statusOf(`${server.url}/api/v2/version`, { headers: { authorization: `Bearer ${token}` } });
-      // A request that the server has taken shows nowhere while Postgres is paused; one that came after it has an answer.
-      for (let time = 0; time < 2; time += 1) expect(await statusOf(`${server.url}/healthz`)).toBe(200);
-      expect(await server.stop('SIGTERM')).toBe(0);
-      expect(await waiting).toBe(503); // it was in flight and got its answer
-    } finally {
-      cluster.resume();
-    }
-  });
-
-  it('lets a request in flight finish', async () => {
-    const url = await cluster.createDatabase();
-    const server = await start({ 'database.url': url });
-    await server.untilReady();
+  it('lets a request in flight finish at shutdown', async () => {
+    const server = servers.pop() as ServerProcess;
     const token = await logIn(server);
     const blocker = new pg.Client({ connectionString: url });
     await blocker.connect();
@@ -154,5 +142,14 @@ describe('at shutdown', () => {
     expect(await slow).toBe(200);
     expect(await stopped).toBe(0);
     await blocker.end();
+  });
+
+  it('refuses a schema of a newer version and ends, saying so', async () => {
+    await queryDatabase(url, `insert into kysely_migration (name, timestamp) values ('9999-from-the-future', 'now')`);
+    const newcomer = await start({ 'database.url': url });
+    await expect(newcomer.untilReady()).rejects.toThrow(/migrated by a newer version of svc/);
+    expect(newcomer.exited()).toBe(1);
+    // One that runs already is not disturbed: that is how a rolling upgrade starts.
+    expect(servers.map((server) => server.exited())).toEqual([null, null]);
   });
 });
