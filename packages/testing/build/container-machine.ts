@@ -40,7 +40,7 @@ export type ContainerMachine = AsyncDisposable & {
   readonly privateRegistry: string;
   /** For this machine's platform; every tool here has it. */
   readonly baseImage: string;
-  /** In the registry, for linux/amd64 and linux/arm64. */
+  /** In the registry, for linux/amd64 and linux/arm64. It is made when a test asks for it. */
   readonly listImage: string;
   /** Runs one of the tools to its end and returns what it printed. */
   readonly tool: (name: ToolName, ...words: string[]) => string;
@@ -87,14 +87,16 @@ export async function startContainerMachine(tools: readonly ToolName[]): Promise
     started.defer(() => removeDockerImages(run));
     run('docker', ['import', '-', baseImage], rootfs);
   }
-  const listImage = pushListImage({ run, rootfs, registry: open.address });
+  let listImage: string | undefined;
   const all = started.move();
   return {
     env,
     registry: open.address,
     privateRegistry: closed.address,
     baseImage,
-    listImage,
+    get listImage() {
+      return (listImage ??= pushListImage({ run, rootfs, registry: open.address }));
+    },
     tool: (name, ...words) => run(name, words),
     contentOf: (name, image) => {
       const archive = exportImage({ run, name, image, directory });
