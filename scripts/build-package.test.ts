@@ -140,10 +140,8 @@ describe('svc, installed from its package into an empty directory', () => {
         const server = { SVC_SERVER_URL: `http://127.0.0.1:${port}`, SVC_HOME: join(directory, 'home') };
         const cli = (...argv: string[]): string => svc.run('svc', argv, { ...server, SVC_PASSWORD: password });
         cli('auth', 'login', '--username', 'admin@localhost');
-        for (const dag of ['my_dag', 'fan_out']) {
-          cli('dags', 'unpause', dag);
-          expect(cli('runs', 'trigger', dag, '--wait')).toMatch(/success/);
-        }
+        cli('dags', 'unpause', 'my_dag', 'fan_out');
+        for (const dag of ['my_dag', 'fan_out']) expect(cli('runs', 'trigger', dag, '--wait')).toMatch(/success/);
       } finally {
         process.kill(-lite.pid, 'SIGINT'); // as a terminal does: to the whole group
         await lite.ended;
