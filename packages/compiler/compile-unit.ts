@@ -7,6 +7,7 @@ import { dbtGroups, dbtKeyIn } from '@svc/spec/project/dbt.ts';
 import { PROJECT_DEFAULTS } from '@svc/spec/project/schema.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
+import type { ValueRead } from '@svc/spec/values-read.ts';
 import { ENVIRONMENT_ERROR } from './compiler.ts';
 import type { CompileAnswer, CompileError, Compiler } from './compiler.ts';
 import type { NotedDifference } from './differences/table.ts';
@@ -29,7 +30,7 @@ export type CompiledDag = {
   /** What works differently than on Airflow: one warning for each row of the table. */
   differences: readonly string[];
   noted: readonly NotedDifference[];
-} & Pick<CompileAnswer, 'providers'>;
+} & Pick<CompileAnswer, 'providers' | 'reads'>;
 
 export type CompiledUnit = {
   unit: Unit;
@@ -41,6 +42,8 @@ export type CompiledUnit = {
   /** What the file printed. */
   output: string;
   warnings: UnitProblem[];
+  /** Variables and connections that the file has read: if one of them changes, the unit is compiled again. */
+  reads: readonly ValueRead[];
 } & ({ ok: true; artifacts: CompiledDag[]; project: Project | null } | { ok: false; problems: UnitProblem[] });
 
 type Base = Omit<CompiledUnit, 'ok'>;
@@ -62,7 +65,7 @@ export async function compileUnit(
 async function compilePlainFile(compiler: Compiler, unit: Unit): Promise<CompiledUnit> {
   const answer = await compiler.compile({ path: unit.path, dagsFolder: unit.root });
   const source = relative(unit.root, unit.path);
-  const base = withAnswer({ unit, bundleName: PLAIN_BUNDLE, source, seconds: 0, output: '', warnings: [] }, answer);
+  const base = withAnswer({ ...EMPTY, unit, bundleName: PLAIN_BUNDLE, source }, answer);
   if (!answer.ok) return failed(base, [fromCompiler(answer.error, source)]);
   return checked(base, answer, { specs: answer.dags.map((dag) => dag.spec), project: null });
 }
@@ -72,7 +75,7 @@ async function compileRepositoryFile(compiler: Compiler, unit: Unit, repository:
   const { root, bundle, env, project, problems, hasSettings } = repository;
   const source = relative(root, unit.path);
   const warnings = unit.isFirst ? repository.notes.map((note) => ({ ...NOWHERE, ...note })) : [];
-  const bare: Base = { unit, bundleName: basename(root), source, seconds: 0, output: '', warnings };
+  const bare: Base = { ...EMPTY, unit, bundleName: basename(root), source, warnings };
   if (problems.length > 0)
     return failed(
       bare,
@@ -151,7 +154,7 @@ async function compileProject(
 /** The compiler and svc.yaml together must give what the control plane accepts; better told here than at registration. */
 function checked(
   base: Base,
-  { warnings, providers, differences: noted = [] }: CompileAnswer,
+  { warnings, providers, reads, differences: noted = [] }: CompileAnswer,
   { specs, project }: { specs: readonly CompiledSpec[]; project: Project | null },
 ): CompiledUnit {
   const artifacts = specs.map((spec) => ({
@@ -161,6 +164,7 @@ function checked(
     differences: differenceWarnings(spec, noted),
     noted,
     providers,
+    reads,
   }));
   const problems = artifacts.flatMap(({ dagId, spec }) =>
     validateSpec(spec).map((message) => ({ ...NOWHERE, file: base.source, message: `DAG ${dagId}: ${message}` })),
@@ -172,17 +176,18 @@ const failed = (base: Base, problems: UnitProblem[]): CompiledUnit => ({ ...base
 
 /** A project is its own bundle, named like its DAG: that name is unique, which the directory's is not. */
 const baseOf = (unit: Unit, project: { dag_id: string; dag_source: string }): Base => ({
+  ...EMPTY,
   unit,
   bundleName: project.dag_id,
   source: project.dag_source,
-  seconds: 0,
-  output: '',
-  warnings: [],
 });
+
+const EMPTY = { seconds: 0, output: '', warnings: [], reads: [] };
 
 const withAnswer = (base: Base, answer: CompileAnswer): Base => ({
   ...base,
   seconds: answer.duration_ms / 1_000,
+  reads: answer.reads ?? [],
   output: answer.output,
   warnings: [...base.warnings, ...answer.warnings.map((text) => ({ ...NOWHERE, ...warningAt(text, base.source) }))],
 });

@@ -8,11 +8,12 @@ import { spawn, type ChildProcessByStdio } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
-import type { StatedSettings } from '@svc/spec/project/apply.ts';
-import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
-import type { BundleSection, CompiledSpec } from '@svc/spec/schema.ts';
-import type { NotedDifference } from './differences/table.ts';
+import type { BundleSection } from '@svc/spec/schema.ts';
+import type { AnswerValue, ValueKind } from '@svc/spec/values-read.ts';
+import type { CompileAnswer } from './compile-answer.ts';
 import { userCacheFolder } from './python-environment.ts';
+import { createReading } from './values/reading.ts';
+import type { Reading } from './values/reading.ts';
 
 export interface CompileLimits {
   readonly wall_seconds?: number;
@@ -43,46 +44,10 @@ export interface CompileRequest {
   readonly groups?: object | undefined;
 }
 
-export interface CompileError {
-  readonly type: string;
-  readonly message: string;
-  readonly path: string;
-  readonly line: number | null;
-  /** What the author can do about it; may be empty. */
-  readonly instead: string;
-  readonly traceback: string;
-}
-
-export interface CompiledDag {
-  readonly dag_id: string;
-  /** Of the canonical bytes of `spec`. */
-  readonly sha256: string;
-  readonly spec: CompiledSpec;
-  /** What the DAG file itself says of its tasks, where svc.yaml may speak too. */
-  readonly stated: StatedSettings;
-}
+export type { CompileAnswer, CompileError, CompiledDag } from './compile-answer.ts';
 
 /** The type of an error that came of what had to be installed, and not of the file. */
 export const ENVIRONMENT_ERROR = 'environment';
-
-interface AnswerBase {
-  readonly duration_ms: number;
-  /** What the file printed while it was loaded, cut to a limit. */
-  readonly output: string;
-  readonly output_truncated: boolean;
-  readonly warnings: readonly string[];
-  /** Absent when the file did not load. */
-  readonly differences?: readonly NotedDifference[];
-  readonly dags: readonly CompiledDag[];
-  /** Provider packages of the file's environment; left out where they are unknown (compiler-pool.ts). */
-  readonly providers?: readonly ReportedProvider[] | undefined;
-  /** Packages that the file's environment was made without (compiler-pool.ts). */
-  readonly leftOut?: readonly { readonly entry: string; readonly why: string }[] | undefined;
-}
-
-export type CompileAnswer =
-  | (AnswerBase & { readonly ok: true })
-  | (AnswerBase & { readonly ok: false; readonly error: CompileError });
 
 export interface CompilerOptions {
   /** Interpreter with jinja2 and pendulum (python-environment.ts). */
@@ -95,6 +60,8 @@ export interface CompilerOptions {
   readonly startsAtOnce?: boolean;
   /** Compiled files may read what this user's group may; without one, when root compiles, whatever root may. */
   readonly taskUser?: { readonly gid: number; readonly home: string } | undefined;
+  /** Answers what files read while they load. Without it, files get defaults, with a warning, or are refused. */
+  readonly answerValue?: AnswerValue | undefined;
 }
 
 export interface Compiler {
@@ -105,14 +72,18 @@ export interface Compiler {
 interface Waiting {
   readonly resolve: (answer: CompileAnswer) => void;
   readonly reject: (error: Error) => void;
+  readonly reading: Reading | undefined;
 }
+
+/** A line of the compiler process: a question of a file, or the answer to a request. */
+type Line = { id: number } & ({ asked: { kind: ValueKind; name: string; declared: boolean } } | CompileAnswer);
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', 'python');
 const STDERR_KEPT = 4_000;
 const LAST_WORDS_MS = 1_000;
 
 export function createCompiler(options: CompilerOptions): Compiler {
-  const { python, jobs = 1, cacheFolder, startsAtOnce = false, taskUser } = options;
+  const { python, jobs = 1, cacheFolder, startsAtOnce = false, taskUser, answerValue } = options;
   let child: ChildProcessByStdio<Writable, Readable, Readable> | undefined;
   let nextId = 1;
   const waiting = new Map<number, Waiting>();
@@ -151,18 +122,30 @@ export function createCompiler(options: CompilerOptions): Compiler {
   };
 
   const answer = (line: string): void => {
-    let parsed: CompileAnswer & { id: number };
+    let parsed: Line;
     try {
-      parsed = parseExact(line) as CompileAnswer & { id: number };
+      parsed = parseExact(line) as Line;
     } catch {
       // Not our protocol any more: whoever wrote this, the process cannot be trusted. `close` fails what is open.
       child?.kill('SIGKILL');
       return;
     }
+    if ('asked' in parsed) return void passOn(parsed.id, parsed.asked);
     const { id, duration_ms: duration, ...rest } = parsed;
-    // Python writes 12.0; digits are for what authors wrote.
-    waiting.get(id)?.resolve({ ...rest, duration_ms: approximated(duration) } as CompileAnswer);
+    const open = waiting.get(id);
     waiting.delete(id);
+    // Python writes 12.0; digits are for what authors wrote.
+    const whole = { ...rest, duration_ms: approximated(duration) } as CompileAnswer;
+    open?.resolve(open.reading?.complete(whole) ?? whole);
+  };
+
+  /** The file waits for the answer, so it is always given one. */
+  const passOn = async (id: number, asked: { kind: ValueKind; name: string; declared: boolean }): Promise<void> => {
+    const { kind, name, declared } = asked;
+    const found = await waiting.get(id)?.reading?.answer({ kind, name, isDeclared: declared === true });
+    child?.stdin.write(
+      `${JSON.stringify({ id, answer: found ?? { refusal: 'nothing answers here', instead: '' } })}\n`,
+    );
   };
 
   if (startsAtOnce) child = start();
@@ -171,8 +154,9 @@ export function createCompiler(options: CompilerOptions): Compiler {
       new Promise((resolve, reject) => {
         child ??= start();
         const id = nextId++;
-        waiting.set(id, { resolve, reject });
-        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {}, groups };
+        waiting.set(id, { resolve, reject, reading: answerValue && createReading(answerValue) });
+        const values = answerValue !== undefined;
+        const request = { id, path, dags_folder: dagsFolder, bundle, env, limits: limits ?? {}, groups, values };
         child.stdin.write(`${JSON.stringify(request)}\n`);
       }),
     // Files under way are compiled to their end, for which each has a limit of its own. `exit`, not `close`: a process that a

@@ -12,6 +12,7 @@
  * others are being read, so what is there is what was found last, not what a reading began with.
  */
 import { join, relative, resolve, sep } from 'node:path';
+import type { ValueRead } from '@svc/spec/values-read.ts';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
 import { claimedIds } from './claimed-ids.ts';
@@ -74,6 +75,10 @@ export type WorkspaceSync = {
    * files that import it, and what is gone, is left to `syncAll`.
    */
   syncFile(path: string): Promise<void>;
+  /** Compiles these units again, by name, because a value that they read has changed. */
+  syncUnits(names: ReadonlySet<string>): Promise<void>;
+  /** By name of a unit, what it read when it was last compiled; only of those that read something. */
+  reads(): ReadonlyMap<string, readonly ValueRead[]>;
   /** Of each unit, the last time it was compiled. */
   outcomes(): readonly UnitOutcome[];
   /** What has come of it so far, and what is still being compiled. */
@@ -106,6 +111,8 @@ export function createWorkspaceSync(input: {
   const known = claimedIds();
   const outcomes = new Map<string, UnitOutcome>();
   const warned = new Map<string, readonly string[]>();
+  /** What was said of plugins, which every file of their repository misses. */
+  const warnedOfPlugins = new Set<string>();
   const results = new Map<string, UnitSync>();
   const readings = new Map<string, Reading>();
   const pending = new Set<Unit>();
@@ -186,7 +193,13 @@ export function createWorkspaceSync(input: {
 
   /** Once: a workspace is read again and again, and what is known is no news. */
   function warn({ unit: { name, kind, root }, warnings }: CompiledUnit): void {
-    const lines = warnings.map(({ file, line, message }) => {
+    const lines = warnings.flatMap(({ file, line, message }) => {
+      if (IS_OF_PLUGIN.test(message)) {
+        const text = `${relative(workspace, root) || root}: ${message}`;
+        if (!warnedOfPlugins.has(text)) log.warn(text);
+        warnedOfPlugins.add(text);
+        return [];
+      }
       const place = kind === 'project' ? join(name, file) : relative(workspace, join(root, file));
       return `${line === null ? place : `${place}:${line}`}: ${message}`;
     });
@@ -294,6 +307,12 @@ export function createWorkspaceSync(input: {
     await Promise.all(units.filter((unit) => isPartOf(unit, path) || uses(unit, path)).map((unit) => read(unit).done));
   }
 
+  async function syncUnits(names: ReadonlySet<string>): Promise<void> {
+    await Promise.all(found.filter(({ name }) => names.has(name)).map((unit) => read(unit).done));
+    // A file may define fewer DAGs now.
+    await inTurn(retire);
+  }
+
   return {
     syncAll() {
       if (waiting) return waiting;
@@ -306,10 +325,17 @@ export function createWorkspaceSync(input: {
       return turn;
     },
     syncFile: syncOne,
+    syncUnits,
+    reads() {
+      const read = [...known.names()].map((name) => [name, known.get(name)?.reads ?? []] as const);
+      return new Map(read.filter(([, reads]) => reads.length > 0));
+    },
     outcomes: () => [...outcomes.values()].sort((a, b) => (a.unit.unit.name < b.unit.unit.name ? -1 : 1)),
     soFar: () => ({ ...summaryOf(found), pending: [...pending].map(({ name }) => name) }),
   };
 }
+
+const IS_OF_PLUGIN = /^(?:The plugin|plugin) /;
 
 /** All files of a project belong to it; a plain DAG file is alone, or with others in a zip. */
 const isPartOf = (unit: Unit, path: string): boolean =>

@@ -13,6 +13,7 @@ import type { LogStore } from './logs/store.ts';
 import type { Scheduler } from './engine/scheduler.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
 import type { Keyring } from './vault/keyring.ts';
+import { openCompileValues } from './open-compile-values.ts';
 import { createReaderMasks } from './vault/reader-masks.ts';
 import type { StoredValues } from './xcom/stored/stored-values.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
@@ -58,6 +59,7 @@ export function createServices(input: {
     logs,
     openStreams: createOpenStreams(),
     keyring,
+    compileValues: openCompileValues({ config, db, keyring }),
     readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,
     valueCache,

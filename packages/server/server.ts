@@ -20,6 +20,7 @@ import { configuredSecrets } from './config/mask.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import type { RunEngine } from './create-run-engine.ts';
+import { createChangedValues } from './changed-values.ts';
 import { createServices } from './create-services.ts';
 import { DatabasePathError } from './db/database-path.ts';
 import { openDatabase } from './db/database.ts';
@@ -42,6 +43,7 @@ import { createLogStore } from './logs/create-log-store.ts';
 import { guardLogs } from './logs/shared-directory.ts';
 import type { LogStore } from './logs/store.ts';
 import { askLogSink } from './logs/objects/ask-log-sink.ts';
+import { openCompileValues } from './open-compile-values.ts';
 import { openKeyring } from './open-keyring.ts';
 import { prepareDatabase } from './prepare-database.ts';
 import { shareLogs } from './share-logs.ts';
@@ -60,6 +62,7 @@ import type { WatchedPair } from './tls/watched-pair.ts';
 import { stopInTurn, stopParts } from './stop-parts.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
+import type { CompileValues } from './vault/compile-values.ts';
 import { createStoredValues } from './xcom/stored/stored-values.ts';
 import { createValueFiles } from './xcom/stored/value-files.ts';
 import { createValueCache } from './xcom/value-cache.ts';
@@ -93,6 +96,8 @@ export type RunningServer = {
   readonly logger: Logger;
   /** For code in the same process: lite registers DAGs without an HTTP request. */
   readonly db: Database;
+  /** For code in the same process that compiles DAG files of a tenant. */
+  compileValues(tenantId: string): CompileValues;
   /** Resolves when the schema is in place and requests are served. Rejects when that can never happen. */
   readonly ready: Promise<void>;
   /** Lets requests in flight finish, then leaves. Safe to call twice. */
@@ -197,6 +202,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     plugins: [metrics.httpHooks, tracing.httpHooks],
     registerRoutes: config.server.role === 'scheduler' ? undefined : (routed) => registerRoutes(routed, services),
   });
+  const changedValues = createChangedValues({
+    db: engineDb,
+    compileValues: openCompileValues({ config, db: engineDb, keyring }),
+    workspace: options.workspaceCompiler ? config.ui.workspace : '',
+  });
   const housekeeping = createHousekeeping({
     db: engineDb,
     identity: {
@@ -210,6 +220,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // Agents themselves wait for the triggers of deferred tasks. While one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
     onTick: () => engine.scheduler.tick(),
+    onBeat: () => changedValues.look(),
     log: logger,
   });
   metrics.watchScheduler(() => housekeeping.lastBeat());
@@ -279,7 +290,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       notReady = 'this process could not be prepared: see the log';
       logger.error({ err: error }, 'cannot get ready');
     });
-    return { url, metricsUrl: `http://127.0.0.1:${metricsAddress.port}/metrics`, logger, db, ready, close };
+    const metricsUrl = `http://127.0.0.1:${metricsAddress.port}/metrics`;
+    return { url, metricsUrl, logger, db, compileValues: services.compileValues, ready, close };
   } catch (error) {
     await close();
     throw error;

@@ -3,9 +3,15 @@
 Protocol: one JSON request per line on stdin, one JSON answer per line on stdout, in order of completion.
 
     {"id": 1, "path": "/dags/etl.py", "dags_folder": "/dags", "limits": {"wall_seconds": 30},
-     "bundle": {"dags", "import_roots", "plugins"} | null, "env": {}}
+     "bundle": {"dags", "import_roots", "plugins"} | null, "env": {}, "values": true | false}
     {"id": 1, "ok": true, "dags": [{"dag_id": …, "sha256": …, "spec": {…}}], "warnings": […], "output": "…", …}
     {"id": 1, "ok": false, "error": {"type", "message", "path", "line", "instead", "traceback"}, …}
+
+With `values`, the file may read variables and connections while it loads. Each is a question on stdout, which is answered by a
+line on stdin (compile/asked_values.py):
+
+    {"id": 1, "asked": {"kind": "variable", "name": "x", "declared": true}}
+    {"id": 1, "answer": {"text": "…"}}
 
 `python -m svc_runtime.compile_server --once FILE [DAGS_FOLDER]` answers one request and ends.
 
@@ -50,6 +56,12 @@ _SLOW_SECONDS = 1.0
 _SLOW_BESIDE = 4
 # Answers of the cache between two looks at the files that are being loaded.
 _KNOWN_AT_ONCE = 20
+# So many files may wait for answers while others are loaded; their time does not run.
+_WAITING_BESIDE = 16
+_MOST_QUESTIONS = 10_000
+_LONGEST_QUESTION = 4_096
+# What only the server says of a file: a child that says it would answer for another one, or keep its own unanswered.
+_OURS = frozenset({"id", "duration_ms", "output", "output_truncated", "asked"})
 
 
 class _Job:
@@ -65,15 +77,61 @@ class _Job:
         self.failure: dict | None = None
         self.status: int | None = None
         self.next_count = self.started + _COUNT_SECONDS
+        # It has said that it waits for another program (child.py): reading a large dbt project takes minutes.
+        self.is_slow = False
+        self.answers_fd: int | None = None
+        self.unsent = bytearray()
+        self.questions = 0
+        self.waits_since: float | None = None
+        self.waited = 0.0
 
     @property
     def seconds(self) -> float:
-        """More for a file that has said it waits for another program (child.py): reading a large dbt project takes minutes."""
-        return max(self.limits.wall_seconds, self.limits.slow_seconds if self.result[:1] == b"\n" else 0)
+        return max(self.limits.wall_seconds, self.limits.slow_seconds if self.is_slow else 0)
 
     @property
     def deadline(self) -> float:
-        return self.started + self.seconds
+        return self.started + self.seconds + self.waited
+
+    def take_question(self) -> dict | None:
+        """The next question, which stands before the result. Takes the sign of a slow file away, too."""
+        while self.result[:1] == b"\n":
+            self.is_slow = True
+            del self.result[:1]
+        if self.answers_fd is None or self.result[:1] != b"?":
+            return None
+        end = self.result.find(b"\n")
+        if end < 0 and len(self.result) <= _LONGEST_QUESTION:
+            return None
+        self.questions += 1
+        try:
+            asked = json.loads(bytes(self.result[1:end]))
+            if self.questions > _MOST_QUESTIONS or not isinstance(asked, dict):
+                raise ValueError
+        except ValueError:
+            self.failure = _failure(
+                "questions",
+                f"the file reads more than {_MOST_QUESTIONS} variables and connections, or asks what cannot be read",
+                "Read fewer at the top level",
+            )
+            return None
+        del self.result[: end + 1]
+        self.waits_since = time.monotonic()
+        return {name: asked.get(name) for name in ("kind", "name", "declared")}
+
+    def answer(self, text: bytes) -> None:
+        if self.waits_since is not None:
+            self.waited += time.monotonic() - self.waits_since
+            self.waits_since = None
+        self.unsent += text
+
+    def send(self) -> None:
+        try:
+            del self.unsent[: os.write(self.answers_fd or 0, self.unsent)]
+        except BlockingIOError:
+            return
+        except OSError:  # it has ended, or closed the pipe
+            self.unsent.clear()
 
 
 def _failure(kind: str, message: str, instead: str = "") -> dict:
@@ -113,6 +171,7 @@ class Server:
         look_at_path(request)
         out_read, out_write = os.pipe()
         result_read, result_write = os.pipe()
+        answers = os.pipe() if request.get("values") else None
         sys.stdout.flush()
         pid = os.fork()
         if pid == 0:
@@ -120,14 +179,23 @@ class Server:
             for other in self.jobs.values():
                 for fd in other.fds:
                     os.close(fd)
+                if other.answers_fd is not None:
+                    os.close(other.answers_fd)
             os.close(out_read)
             os.close(result_read)
+            if answers is not None:
+                os.close(answers[1])
             kept = self.kept.of(request["path"])
             request = {**request, "kept": kept, "notes_reads": self.cache.is_on}
-            run_child(request, limits, out_write, result_write, self.group)
+            answers_fd = None if answers is None else answers[0]
+            run_child(request, limits, out_write, result_write, self.group, answers_fd)
             os._exit(0)
         os.close(out_write)
         os.close(result_write)
+        if answers is not None:
+            os.close(answers[0])
+            os.set_blocking(answers[1], False)
+            job.answers_fd = answers[1]
         with contextlib.suppress(OSError):  # the child was faster
             os.setpgid(pid, pid)
         job.pid = pid
@@ -159,7 +227,7 @@ class Server:
                 )
 
     def _check(self, job: _Job, now: float) -> None:
-        if job.failure is None and now >= job.deadline:
+        if job.failure is None and job.waits_since is None and now >= job.deadline:
             job.failure = _failure(
                 "timeout",
                 f"the file was not loaded within {job.seconds:g} seconds",
@@ -170,8 +238,8 @@ class Server:
             if group_size(job.pid) > job.limits.processes:
                 job.failure = _too_many_processes(job.limits)
 
-    def step(self) -> list:
-        """One turn: start, read, check, finish. Returns the answers that became ready."""
+    def step(self, others: tuple = ()) -> list:
+        """One turn: start, read, check, finish. Returns lines that became ready. `others`: what also ends the wait."""
         known: list[str] = []
         while self.waiting and self._has_room() and len(known) < _KNOWN_AT_ONCE:
             request = self.waiting.popleft()
@@ -183,11 +251,18 @@ class Server:
         if not self.jobs or known:
             return known
         by_fd = {fd: job for job in self.jobs.values() for fd in job.fds}
-        ready, _, _ = select.select(list(by_fd), [], [], _POLL_SECONDS)
+        unsent = {job.answers_fd: job for job in self.jobs.values() if job.unsent}
+        ready, writable, _ = select.select([*by_fd, *others], list(unsent), [], _POLL_SECONDS)
+        for fd in writable:
+            unsent[fd].send()
         for fd in ready:
-            self._read(by_fd[fd], fd)
+            if fd in by_fd:
+                self._read(by_fd[fd], fd)
         now = time.monotonic()
         answers = []
+        for job in self.jobs.values():
+            while (asked := job.take_question()) is not None:
+                answers.append(json.dumps({"id": job.request.get("id"), "asked": asked}))
         for job in list(self.jobs.values()):
             self._check(job, now)
             # The result pipe closes when the child has said everything or died. A process the file left behind may
@@ -198,9 +273,11 @@ class Server:
         return answers
 
     def _has_room(self) -> bool:
+        waiting = sum(job.waits_since is not None for job in self.jobs.values())
         began_before = time.monotonic() - _SLOW_SECONDS
-        slow = sum(job.started < began_before for job in self.jobs.values())
-        return len(self.jobs) - min(slow, _SLOW_BESIDE) < self.concurrency
+        slow = sum(job.waits_since is None and job.started + job.waited < began_before for job in self.jobs.values())
+        beside = min(waiting, _WAITING_BESIDE) + min(slow, _SLOW_BESIDE)
+        return len(self.jobs) - beside < self.concurrency
 
     def _has_ended(self, job: _Job) -> bool:
         pid, status = os.waitpid(job.pid, os.WNOHANG)
@@ -223,6 +300,8 @@ class Server:
         del self.jobs[job.pid]
         for fd in job.fds:
             os.close(fd)
+        if job.answers_fd is not None:
+            os.close(job.answers_fd)
         reap_strays(set(self.jobs))
         return _answer(job, job.status, self.kept, self.cache)
 
@@ -260,13 +339,17 @@ class Server:
                 del buffer[: end + 1]
                 if line.strip():
                     self._accept(line)
-            for answer in self.step():
+            # An answer to a question is not to wait for the end of this turn.
+            for answer in self.step((requests,) if open_input else ()):
                 sys.stdout.write(answer + "\n")
                 sys.stdout.flush()
 
     def _accept(self, line: bytes) -> None:
         try:
             request = json.loads(line)
+            if isinstance(request, dict) and "answer" in request:
+                self._pass_on(request)
+                return
             if not isinstance(request, dict) or not isinstance(request.get("path"), str):
                 raise ValueError("a request is an object with 'path'")
         except ValueError as error:
@@ -275,6 +358,11 @@ class Server:
             sys.stdout.flush()
             return
         self.submit(request)
+
+    def _pass_on(self, answer: dict) -> None:
+        for job in self.jobs.values():
+            if job.request.get("id") == answer.get("id") and job.answers_fd is not None:
+                job.answer(json.dumps(answer["answer"]).encode() + b"\n")
 
 
 def _answer(job: _Job, status: int, kept: Kept, cache: Cache) -> str:
@@ -291,7 +379,7 @@ def _answer(job: _Job, status: int, kept: Kept, cache: Cache) -> str:
             body = json.loads(result) if result else None
         except ValueError:
             body = None
-        if not isinstance(body, dict) or "ok" not in body:
+        if not isinstance(body, dict) or "ok" not in body or not _OURS.isdisjoint(body):
             job.failure = _died(status, job.limits)
     if job.failure is not None:
         folder = job.request.get("dags_folder") or os.path.dirname(job.request["path"])
@@ -304,7 +392,8 @@ def _answer(job: _Job, status: int, kept: Kept, cache: Cache) -> str:
         kept.keep(job.request["path"], body["keep"])
     # The child's text goes through unchanged, so the bytes that were hashed are the bytes that are stored.
     text = result.decode("utf-8")
-    if reads:
+    # What a file asked for may have another value the next time. Counted here, because the file may say anything.
+    if reads and job.questions == 0:
         _keep(cache, job.request, head, reads, text)
     return _joined({"id": job.request.get("id"), **head}, text)
 

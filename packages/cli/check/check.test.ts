@@ -131,11 +131,13 @@ describe('svc check', () => {
     });
     const { report } = await reportOf(root);
     const [dag] = fileOf(report, 'dags/late.py').dags;
+    expect(fileOf(report, 'dags/late.py').notes.map(({ message }) => message)).toContainEqual(
+      expect.stringContaining("Variable.get('when') returned its default, because the file was compiled without"),
+    );
     expect(dag?.differs.map(({ id, tasks, places }) => [id, ...tasks, ...places])).toEqual([
       ['queue', 'elsewhere'],
       ['stub', 'elsewhere'],
       ['context-keys', 'task_state_store (dags/late.py:5)', 'partition_date (dags/late.py:10)'],
-      ['values-at-top', "Variable.get('when')"],
       ['xcom-backend', '[core] xcom_backend'],
       ['metrics', '[metrics] statsd_on'],
       ['pod-mutation-hook', 'pod_mutation_hook (airflow_local_settings.py:1)'],

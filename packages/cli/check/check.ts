@@ -5,9 +5,11 @@ import { CliError, EXIT } from '../cli-error.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { count } from '../output/wording.ts';
+import { VALUES_OPTION } from '../projects/values.ts';
+import type { ValuesOption } from '../projects/values.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-type Options = { json?: true; html?: string; strict?: true };
+type Options = ValuesOption & { json?: true; html?: string; strict?: true };
 
 export function addCheckCommand(program: SvcCommand, context: CliContext): void {
   program
@@ -17,6 +19,7 @@ export function addCheckCommand(program: SvcCommand, context: CliContext): void 
     )
     .argument('[path]', 'Airflow repository, folder of DAG files, or one DAG file', '.')
     .option('--json', 'print JSON')
+    .option(...VALUES_OPTION)
     .option('--html <file>', 'write the report as one page, with everything in it')
     .option('--strict', 'exit code 1 also for old spellings, packages to add, differences, and a DAG id in two files')
     .note(
@@ -48,7 +51,7 @@ async function check(context: CliContext, path: string, options: Options): Promi
   const where = repositoryFiles(path);
   const python = await openPython(context);
   const [units, spellings] = await Promise.all([
-    compilePath(context, path, { isStrict: options.strict === true }),
+    compilePath(context, path, { ...options, isStrict: options.strict === true }),
     scanSpellings({ python, ...where }),
   ]);
   const report = buildReport({

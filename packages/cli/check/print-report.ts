@@ -38,6 +38,7 @@ export function printReport({ stdout }: CliContext, report: CheckReport): void {
   printPlaces(report, 'by_hand', heading, line);
   printPackages(report, heading, line);
   printDifferences(report, heading, line);
+  printNotes(report, heading, line);
   printNext(report, heading, line);
 }
 
@@ -96,6 +97,19 @@ function printDifferences(report: CheckReport, heading: Print, line: Print): voi
       line(`${id}: ${title} (${count(users, 'DAG')})`);
       for (const part of wrap(detail, 96)) line(`    ${part}`);
     }
+  }
+}
+
+/** Each note once: a plugin, for example, is missing in every file of its repository. */
+function printNotes(report: CheckReport, heading: Print, line: Print): void {
+  const notes = Map.groupBy(
+    report.files.flatMap((file) => file.notes),
+    ({ message }) => message,
+  );
+  if (notes.size > 0) heading('Notes');
+  for (const [message, of] of notes) {
+    const [first, ...more] = of.map((note) => (note.line === null ? note.file : `${note.file}:${note.line}`));
+    line(`${first}${more.length === 0 ? '' : ` and ${more.length} more`}: ${message}`);
   }
 }
 

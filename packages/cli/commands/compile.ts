@@ -13,10 +13,14 @@ import type { CliContext } from '../context.ts';
 import { printTable } from '../output/terminal.ts';
 import type { CompiledArtifact } from '../projects/artifact-files.ts';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
+import { VALUES_OPTION } from '../projects/values.ts';
+import type { ValuesOption } from '../projects/values.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 type BuildCommandOptions = BaseRepositoryOption & { builder?: ToolName };
-type Options = ClientCommandOptions & BuildCommandOptions & { output: string; build?: true; push?: true };
+type Options = ClientCommandOptions &
+  BuildCommandOptions &
+  ValuesOption & { output: string; build?: true; push?: true };
 type Written = Omit<CompiledArtifact, 'text'> & { file: string | null };
 
 const STDOUT = '-';
@@ -32,6 +36,7 @@ export function addCompileCommand(program: SvcCommand, context: CliContext): voi
       'build',
     )
     .option('--json', 'print a JSON summary instead of a table')
+    .option(...VALUES_OPTION)
     .option('--build', 'build the images of projects as well')
     .option('--push', 'build the images and push them to registry.url')
     .addOption(builderOption())
@@ -59,7 +64,7 @@ async function compileCommand(context: CliContext, path: string, options: Option
     import('../projects/report-units.ts'),
     import('../projects/artifact-files.ts'),
   ]);
-  const units = await compilePath(context, path);
+  const units = await compilePath(context, path, options);
   const artifacts = files.artifactsOf(units);
   const directory = resolve(options.output);
   const written = artifacts.map(({ text, ...rest }): Written => {

@@ -83,6 +83,23 @@ describe('svc deploy', () => {
     ]);
   });
 
+  it('reads variables of the control plane while it compiles, and stores what it read with the version', async () => {
+    const text = 'from airflow.sdk import DAG, Variable\ndag = DAG("etl", schedule=Variable.get("when", "@daily"))\n';
+    const root = workspaceOf({ 'etl/dag.py': text });
+    const set = (value: string) =>
+      server.call('/api/v2/variables', { method: 'POST', token: env['SVC_TOKEN'] ?? '', body: { key: 'when', value } });
+    await set('@hourly');
+    expect(await svc('deploy', join(root, 'etl'))).toMatchObject({ code: 0, stderr: '' });
+    expect(await call('/api/v2/dags/etl')).toMatchObject({ timetable_summary: '0 * * * *' });
+    const stored = server.db.shared.selectFrom('dag_versions').select('values_read').where('dag_id', '=', 'etl');
+    expect(await stored.execute()).toEqual([
+      { values_read: [{ kind: 'variable', name: 'when', fingerprint: expect.stringMatching(/^[\w-]{22}$/) }] },
+    ]);
+    await set('@weekly');
+    expect((await svc('deploy', join(root, 'etl'))).stdout).toMatch(/etl +etl +created +v2/);
+    await server.call('/api/v2/variables/when', { method: 'DELETE', token: env['SVC_TOKEN'] ?? '' });
+  });
+
   it('does not deploy a whole workspace by accident', async () => {
     const root = workspaceOf({ 'a/dag.py': dagText('a'), 'b/dag.py': dagText('b') });
     expect(await svc('deploy', root)).toMatchObject({ code: 2, stderr: expect.stringMatching(/a, b[\s\S]*--all/) });

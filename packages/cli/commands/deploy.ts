@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { renderProblems } from '@svc/compiler/render-problems.ts';
 import type { CompiledUnit } from '@svc/compiler/compile-unit.ts';
 import { baseRepositoryOf } from '../build/base-repository.ts';
@@ -16,6 +17,7 @@ import type { Ended, Job } from '../projects/run-many.ts';
 import type { TriggeredRuns } from '../runs/trigger-deployed.ts';
 import { listenForStop } from '../stop-signal.ts';
 import type { SvcCommand } from '../svc-command.ts';
+import { VALUES_OPTION } from '../projects/values.ts';
 import { baseRepositoryOption, builderOption } from './compile.ts';
 
 type Options = ClientCommandOptions &
@@ -23,6 +25,8 @@ type Options = ClientCommandOptions &
     all?: true;
     build?: boolean;
     builder?: ToolName;
+    values?: string;
+    watch?: true;
     prune?: true;
     yes?: true;
     trigger?: true;
@@ -43,10 +47,12 @@ export function addDeployCommand(program: SvcCommand, context: CliContext): void
     .option('--no-build', 'register without an image, also where registry.url is set')
     .addOption(builderOption())
     .addOption(baseRepositoryOption())
+    .option(...VALUES_OPTION)
     .option('--trigger', 'start a run of every DAG that was deployed')
     .option('--unpause', 'with --trigger: unpause the DAGs first; a new DAG is paused, and its runs wait')
     .option('--wait', 'with --trigger: wait until the runs have ended; exit code 1 when one fails')
     .option('--prune', 'then remove the DAGs that came from this path and are no longer in it; shows them and asks')
+    .option('--watch', 'then stay, and deploy again what has read a variable or connection whose value changes')
     .option('-y, --yes', 'with --prune: do not ask')
     .note(
       'Deploying again is free: content that is registered already makes no new version.\nA file that does not compile is reported to the control plane, where it is shown until it is fixed.',
@@ -54,6 +60,7 @@ export function addDeployCommand(program: SvcCommand, context: CliContext): void
     .example('one project', 'svc deploy daily_sales')
     .example('a whole workspace', 'svc deploy --all projects')
     .example('and see whether it runs', 'svc deploy daily_sales --trigger --unpause --wait')
+    .example('and follow the variables that its files read', 'svc deploy --all projects --watch')
     .example('and remove what is no longer there', 'svc deploy --all projects --prune')
     .action((path: string, options: Options) => deploy(context, path, options));
 }
@@ -62,6 +69,8 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   if (!options.trigger && (options.wait || options.unpause)) {
     throw usageError(`${options.wait ? '--wait' : '--unpause'} goes with --trigger`, 'add --trigger, or leave it out');
   }
+  if (options.watch && options.json)
+    throw usageError('--watch has no end, and --json prints one result', 'leave one out');
   if (options.yes && !options.prune) throw usageError('--yes goes with --prune', 'add --prune, or leave it out');
   const [{ compilePath }, report] = await Promise.all([
     import('../projects/compile-path.ts'),
@@ -71,7 +80,9 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
   const client = await connect(context, options);
   // A refusal should come before the images are built.
   await client.get('/api/v2/version');
-  const units = await compilePath(context, path);
+  const compile = (): Promise<CompiledUnit[]> =>
+    compilePath(context, path, { client, ...(options.values !== undefined && { values: options.values }) });
+  const units = await compile();
   // A repository counts as one unit, however many files it has.
   const places = new Set(units.map(({ unit }) => unit.repository?.root ?? unit.name));
   if (places.size > 1 && !options.all) {
@@ -96,8 +107,45 @@ async function deploy(context: CliContext, path: string, options: Options): Prom
       ...(pruned && { pruned }),
     });
   }
+  if (options.watch && [...ended.values()].some(({ ok }) => ok))
+    await watch(context, { client, units, ended, compile, options });
   finish(context, units, ended, options);
   if (started?.failure !== undefined) throw started.failure;
+}
+
+async function watch(
+  context: CliContext,
+  input: {
+    client: Client;
+    units: readonly CompiledUnit[];
+    ended: Outcomes;
+    compile: () => Promise<CompiledUnit[]>;
+    options: Options;
+  },
+): Promise<void> {
+  const { client, units, ended, compile, options } = input;
+  const { watchDeployed } = await import('../projects/watch-deployed.ts');
+  const imagesOfBefore = new Map(
+    [...ended].flatMap(([unit, end]) => (end.ok ? [[unit.unit.name, end.result.dags[0]?.image ?? undefined]] : [])),
+  );
+  context.stderr.write('svc: watching the values that DAG files have read; Ctrl-C ends it\n');
+  const stop = listenForStop();
+  const ending = new AbortController();
+  void stop.requested.then(() => ending.abort());
+  try {
+    await watchDeployed({
+      client,
+      units: units.filter((unit) => ended.get(unit)?.ok === true),
+      compile,
+      async deploy(changed) {
+        printOutcome(context, changed, await deployAll(context, client, changed, { ...options, imagesOfBefore }));
+      },
+      warn: (message) => warn(context, message),
+      pause: (milliseconds) => sleep(milliseconds, false, { signal: ending.signal }).catch(() => true),
+    });
+  } finally {
+    stop.dispose();
+  }
 }
 
 /**
@@ -158,7 +206,7 @@ async function deployAll(
   context: CliContext,
   client: Client,
   units: readonly CompiledUnit[],
-  options: Options,
+  options: Options & Pick<DeployOptions, 'imagesOfBefore'>,
 ): Promise<Outcomes> {
   const [{ deployUnit }, { createHttpRegistrar, nextVersionOf }, { runMany }] = await Promise.all([
     import('../projects/deploy-unit.ts'),
@@ -182,6 +230,7 @@ async function deployAll(
         builder: options.builder,
         baseRepository: options.baseRepository,
         repositoryImages,
+        imagesOfBefore: options.imagesOfBefore,
         say,
         signal: stopping.signal,
       });

@@ -57,6 +57,8 @@ import { renderWelcome } from './welcome.ts';
 import type { Welcome } from './welcome.ts';
 import { beginWorkspace, describeFailures, describeSync } from './workspace.ts';
 import type { BegunWorkspace, LiteWorkspace } from './workspace.ts';
+import { createWorkspaceValues } from './workspace-values.ts';
+import type { WorkspaceValues } from './workspace-values.ts';
 
 export type LiteOptions = ConfigOptions & {
   dataDirectory: string;
@@ -173,9 +175,10 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const variables = workspace === '' ? undefined : await applyEnvironmentFile(workspace, process.env);
   const told = variables && describeEnvironment(variables, workspace);
   if (told !== undefined) log.logger.info(told);
-  const tools = prepareTools({ env: context.env, distDir, workspace, taskUser });
+  const values = createWorkspaceValues();
+  const tools = prepareTools({ env: context.env, distDir, workspace, taskUser, answerValue: values.answer });
   running.tools = tools;
-  if (workspace !== '') beginReading({ workspace, executors: executorNames(early), running, tools, log });
+  if (workspace !== '') beginReading({ workspace, executors: executorNames(early), values, running, tools, log });
 
   await runStages(context, {
     plain: options.verbose,
@@ -294,18 +297,19 @@ function taskUserStage({
 function beginReading(input: {
   workspace: string;
   executors: readonly string[];
+  values: WorkspaceValues;
   tools: LiteTools;
   running: Running;
   log: LiteLog;
 }): void {
-  const { workspace, executors, tools, running } = input;
+  const { workspace, executors, values, tools, running } = input;
   const { logger } = input.log;
   const log = {
     info: (message: string) => logger.info(message),
     warn: (message: string) => logger.warn(message),
     error: (message: string) => logger.error(message),
   };
-  running.begun = tools.compiler().then((compiler) => beginWorkspace({ workspace, executors, compiler, log }));
+  running.begun = tools.compiler().then((compiler) => beginWorkspace({ workspace, executors, values, compiler, log }));
   running.begun.catch(() => {}); // reported when it is opened
 }
 
@@ -321,7 +325,7 @@ function workspaceStage({ tools, running, stop }: { tools: LiteTools; running: R
         const workspace = await unlessStopped(stop, begun);
         if (!workspace) return undefined;
         delete running.begun; // it closes itself if it cannot be opened
-        running.workspace = await workspace.open(server.db);
+        running.workspace = await workspace.open(server);
         return describeSync(running.workspace.first);
       } catch (error) {
         if (!(error instanceof PythonEnvironmentError)) throw error;

@@ -15,6 +15,7 @@ import { compiledFolder, ensurePython, pythonWithPip, userCacheFolder } from '@s
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
+import type { AnswerValue } from '@svc/spec/values-read.ts';
 import type { Environment } from '../context.ts';
 import { UiBundleError, ensureUiBundle } from '../setup/ui-bundle.ts';
 import { letReach } from './task-user.ts';
@@ -42,8 +43,10 @@ export function prepareTools(input: {
   workspace: string;
   /** The user that runs author code. Undefined means the same user as lite. */
   taskUser: TaskUser | undefined;
+  /** Answers what DAG files read while they load. */
+  answerValue: AnswerValue;
 }): LiteTools {
-  const { env, distDir, workspace, taskUser } = input;
+  const { env, distDir, workspace, taskUser, answerValue } = input;
   let say: ((text: string) => void) | undefined;
   let last: string | undefined;
   const progress = (text: string): void => {
@@ -68,9 +71,9 @@ export function prepareTools(input: {
     const jobs = availableParallelism();
     const cacheFolder = compiledFolder(env);
     return createCompilerPool({
-      base: createCompiler({ python: await python(), jobs, cacheFolder, startsAtOnce: true, taskUser }),
+      base: createCompiler({ python: await python(), jobs, cacheFolder, startsAtOnce: true, taskUser, answerValue }),
       interpreters: createPythonEnvironments({ env, user: taskUser, say: progress, onProgress: progress }),
-      open: (other) => createCompiler({ python: other, jobs, cacheFolder, taskUser }),
+      open: (other) => createCompiler({ python: other, jobs, cacheFolder, taskUser, answerValue }),
     });
   };
   let compiler = workspace === '' ? undefined : startCompiler();

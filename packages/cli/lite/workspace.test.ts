@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { describeFailures, describeSync, beginWorkspace } from './workspace.ts';
 import type { LiteWorkspace } from './workspace.ts';
+import { createWorkspaceValues } from './workspace-values.ts';
 
 let server: TestServer;
 let workspace: string;
@@ -29,9 +30,10 @@ beforeAll(async () => {
   await writeFile(join(workspace, 'plain.py'), dagFile('plain', 'return 1'));
   server = await startTestServer();
   token = await server.login();
-  const compiler = createCompiler({ python: await pythonEnvironment() });
+  const values = createWorkspaceValues();
+  const compiler = createCompiler({ python: await pythonEnvironment(), answerValue: values.answer });
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  open = await beginWorkspace({ workspace, compiler, log }).open(server.db);
+  open = await beginWorkspace({ workspace, compiler, values, log }).open(server);
 });
 afterAll(async () => {
   await open?.close();
@@ -82,4 +84,45 @@ it('the start of lite names the files that do not compile, a few of them', () =>
   expect(lines).toHaveLength(6);
   expect(lines[0]).toBe('f0.py does not compile:\nf0.py:1: wrong');
   expect(lines.at(-1)).toContain('2 more');
+});
+
+const saveVariable = (key: string, value: string) =>
+  server.call('/api/v2/variables', { method: 'POST', token, body: { key, value } });
+const dagWith = (
+  id: string,
+  schedule: string,
+) => `from airflow.sdk import DAG, Variable\nunused = Variable.get("unused", "")
+with DAG("${id}", schedule=${schedule}):\n    pass\n`;
+
+it('a schedule that a file reads from a variable follows the variable, and a change without effect makes no version', async () => {
+  await writeFile(join(workspace, 'reads.py'), dagWith('reads', 'Variable.get("when", "@daily")'));
+  const isAt = async (version: number, schedule: string) => {
+    expect(await get('/api/v2/dags/reads')).toMatchObject({ timetable_summary: schedule });
+    expect(await versionOf('reads')).toBe(version);
+  };
+  await eventually(() => isAt(1, '0 0 * * *'));
+  await saveVariable('unused', 'now it exists');
+  await saveVariable('when', '@hourly');
+  await eventually(() => isAt(2, '0 * * * *'));
+  const compiledAt = await get<{ last_parsed_time: string }>('/api/v2/dags/reads');
+  await saveVariable('unused', 'and has another value');
+  await eventually(async () =>
+    expect((await get<typeof compiledAt>('/api/v2/dags/reads')).last_parsed_time).not.toBe(compiledAt.last_parsed_time),
+  );
+  await isAt(2, '0 * * * *');
+  await server.call('/api/v2/variables/when', { method: 'DELETE', token });
+  await eventually(() => isAt(3, '0 0 * * *'));
+});
+
+it('a DAG for each item of a variable comes and goes with the item, and a missing variable is an import error until it exists', async () => {
+  const loop =
+    'for name in Variable.get("teams", deserialize_json=True):\n    with DAG(name, schedule=None):\n        pass\n';
+  await writeFile(join(workspace, 'loop.py'), `from airflow.sdk import DAG, Variable\n${loop}`);
+  await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 1 }));
+  await saveVariable('teams', '["one", "two"]');
+  await eventually(async () => expect(await get('/api/v2/dags/two')).toMatchObject({ is_stale: false }));
+  expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 0 });
+  await saveVariable('teams', '["one", "three"]');
+  await eventually(async () => expect(await get('/api/v2/dags/two')).toMatchObject({ is_stale: true }));
+  expect(await get('/api/v2/dags/three')).toMatchObject({ is_stale: false });
 });

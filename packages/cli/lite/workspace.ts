@@ -12,7 +12,7 @@ import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createReadingThread } from '@svc/compiler/reading/reading-thread.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar, SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
-import type { Database } from '@svc/server/db/database.ts';
+import type { RunningServer } from '@svc/server/server.ts';
 import { beat, recordStop } from '@svc/server/db/processes/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
 import type { WorkspaceCompiler, WorkspaceUnit } from '@svc/server/workspace/compiler.ts';
@@ -21,6 +21,8 @@ import { VERSION } from '../version.ts';
 import { createDatabaseRegistrar } from '../projects/database-registrar.ts';
 import { editorUnit } from './editor-unit.ts';
 import { watchFolder } from './watch-folder.ts';
+import { watchValues } from './watch-values.ts';
+import type { WorkspaceValues } from './workspace-values.ts';
 
 export type LiteWorkspace = {
   readonly first: SyncSummary;
@@ -42,7 +44,7 @@ const FIRST_READING_MS = 10_000;
 
 /** A workspace that is being read while the control plane starts. */
 export type BegunWorkspace = {
-  open(db: Database): Promise<LiteWorkspace>;
+  open(server: Pick<RunningServer, 'db' | 'compileValues'>): Promise<LiteWorkspace>;
   /** Closes a workspace that will not be opened. */
   close(): Promise<void>;
 };
@@ -52,11 +54,13 @@ type WorkspaceInput = {
   compiler: Compiler;
   /** The executors that `executor=` may name. If absent, it may name any. */
   executors?: readonly string[];
+  /** What the compiler answers files with. */
+  values: WorkspaceValues;
   log: SyncLog;
 };
 
 export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
-  const { compiler } = input;
+  const { compiler, values } = input;
   const workspace = resolve(input.workspace);
   let isClosed = false;
   /** After a stop, failures are expected and not logged. */
@@ -110,17 +114,21 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
   async function giveUp(): Promise<void> {
     const ending = endWatching();
     refuse(new Error('the control plane has not come up'));
+    values.giveUp();
     await Promise.all([ending, compiler.close(), reader.close()]);
   }
 
-  async function open(db: Database): Promise<LiteWorkspace> {
+  async function open({ db, compileValues }: Pick<RunningServer, 'db' | 'compileValues'>): Promise<LiteWorkspace> {
     const tenant = await findTenantByName(db.shared, DEFAULT_TENANT);
     if (!tenant) throw new Error('the control plane is not ready yet');
     give(createDatabaseRegistrar({ db: db.tenant(tenant.id), actor: ACTOR, executors: input.executors }));
+    const current = compileValues(tenant.id);
+    values.open(current);
     const first = await Promise.race([reading, soFarAfter(sync, FIRST_READING_MS)]);
     // Lite compiles changes, so it sends heartbeats as the DAG processor of its control plane.
     const identity = { processId: randomUUID(), hostname: hostname(), version: VERSION };
     const sayAlive = (): void => void beat(db, identity, 'dag_processor').catch(() => {});
+    const valueWatch = watchValues({ sync, values: current, warn: log.warn });
     const beating = setInterval(sayAlive, BEAT_EVERY_MS);
     sayAlive();
     return {
@@ -134,6 +142,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
       },
       async close() {
         await endWatching();
+        await valueWatch.close();
         clearInterval(beating);
         await recordStop(db, identity.processId).catch(() => {}); // the database may have stopped first
         await running;
@@ -144,8 +153,8 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
 
   return {
     close: giveUp,
-    open: (db) =>
-      open(db).catch(async (error: unknown) => {
+    open: (server) =>
+      open(server).catch(async (error: unknown) => {
         await giveUp();
         throw error;
       }),

@@ -4,17 +4,23 @@ import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import type { WorkspaceProgress } from '@svc/compiler/compile-workspace.ts';
 import { DiscoverError } from '@svc/compiler/discover.ts';
 import { CliError, EXIT } from '../cli-error.ts';
+import type { Client } from '../client/client.ts';
 import type { CliContext } from '../context.ts';
 import { withCompiler } from './open-compiler.ts';
+import { openValues } from './values.ts';
+import type { ValuesOption } from './values.ts';
 
 export async function compilePath(
   context: CliContext,
   path: string,
-  { isStrict = false }: { isStrict?: boolean } = {},
+  { isStrict = false, values, client }: { isStrict?: boolean } & ValuesOption & { client?: Client } = {},
 ): Promise<CompiledUnit[]> {
   const onProgress = showProgress(context);
-  const units = await withCompiler(context, (compiler) =>
-    compileWorkspace({ workspace: path, compiler, onProgress, isStrict }),
+  const answerValue = await openValues(context, { path: values, client });
+  const units = await withCompiler(
+    context,
+    (compiler) => compileWorkspace({ workspace: path, compiler, onProgress, isStrict }),
+    { answerValue },
   ).catch((error: unknown) => {
     if (!(error instanceof DiscoverError)) throw error;
     throw new CliError(error.message, {

@@ -20,7 +20,7 @@ export function createDatabaseRegistrar({
 }): Registrar {
   return {
     async register(dagId, artifact) {
-      const { bundleVersion, bundleUrl, image, providers } = artifact;
+      const { bundleVersion, bundleUrl, image, providers, reads } = artifact;
       const outcome = await registerVersion(db, {
         dagId,
         actor,
@@ -37,6 +37,7 @@ export function createDatabaseRegistrar({
           ...(bundleUrl !== undefined && { bundle_url: bundleUrl }),
           ...(image !== undefined && { image }),
           ...(providers && { providers: [...providers] }),
+          ...(reads && { values_read: [...reads] }),
         },
       });
       if (outcome.kind === 'refused') throw new Error(outcome.problems.join('; '));

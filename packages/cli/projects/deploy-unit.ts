@@ -28,6 +28,8 @@ export type DeployOptions = {
    * must use the same map.
    */
   readonly repositoryImages: Map<string, Promise<UnitImage>>;
+  /** By name of a unit, the image that it already has. Then none is built. */
+  readonly imagesOfBefore?: ReadonlyMap<string, string | undefined> | undefined;
   readonly say: (text: string) => void;
   readonly signal: AbortSignal;
 };
@@ -70,7 +72,8 @@ async function sharedImageOf(
   unit: Extract<CompiledUnit, { ok: true }>,
   options: DeployOptions,
 ): Promise<UnitImage> {
-  const { repository } = unit.unit;
+  const { repository, name } = unit.unit;
+  if (options.imagesOfBefore) return { reference: options.imagesOfBefore.get(name), warnings: [] };
   if (!repository) return imageOf(context, unit, options);
   const known = options.repositoryImages.get(repository.root);
   const image = known ?? imageOf(context, unit, options);

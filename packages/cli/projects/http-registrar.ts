@@ -25,6 +25,7 @@ export function createHttpRegistrar(client: Client): Registrar {
           warnings: artifact.warnings.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
           differences: artifact.differences.slice(0, MOST_WARNINGS).map((text) => text.slice(0, LONGEST_WARNING)),
           parse_seconds: artifact.parseSeconds,
+          ...(artifact.reads && artifact.reads.length > 0 && { values_read: artifact.reads }),
           ...(artifact.providers && { providers: artifact.providers.slice(0, MAX_PROVIDERS) }),
         },
       });

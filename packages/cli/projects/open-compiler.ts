@@ -4,6 +4,7 @@ import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { compiledFolder, ensurePython } from '@svc/compiler/python-environment.ts';
+import type { AnswerValue } from '@svc/spec/values-read.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
@@ -20,6 +21,7 @@ const MOST_JOBS = 8;
 export async function withCompiler<Result>(
   context: CliContext,
   use: (compiler: Compiler) => Promise<Result>,
+  { answerValue }: { answerValue?: AnswerValue | undefined } = {},
 ): Promise<Result> {
   const say = (text: string): void => void context.stderr.write(`svc: ${text}…\n`);
   const python = await openPython(context);
@@ -27,10 +29,10 @@ export async function withCompiler<Result>(
   const jobs = Math.min(availableParallelism(), MOST_JOBS);
   const cacheFolder = compiledFolder(context.env);
   const compiler = createCompilerPool({
-    base: createCompiler({ python, jobs, cacheFolder }),
+    base: createCompiler({ python, jobs, cacheFolder, answerValue }),
     interpreters: createPythonEnvironments({ env: context.env, say, onProgress: progress.show }),
     runsElsewhere: true,
-    open: (other) => createCompiler({ python: other, jobs, cacheFolder }),
+    open: (other) => createCompiler({ python: other, jobs, cacheFolder, answerValue }),
   });
   try {
     return await use(compiler);

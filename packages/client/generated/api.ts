@@ -1802,6 +1802,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/valuesForCompile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a variable or a connection while a DAG file is compiled
+         * @description Also needs `read:variable` or `read:connection`, and for a secret `write:variable` or `write:connection`. Audited.
+         */
+        post: operations["post_value_for_compile"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/variables": {
         parameters: {
             query?: never;
@@ -3203,6 +3223,13 @@ export interface components {
             spec: {
                 [key: string]: unknown;
             };
+            /** @description Variables and connections that the file read while it was compiled */
+            values_read?: {
+                /** @description As the control plane gave it */
+                fingerprint: string;
+                kind: "variable" | "connection";
+                name: string;
+            }[];
             /** @description What the compiler warned of */
             warnings?: string[];
         };
@@ -3482,7 +3509,7 @@ export interface components {
         DagWarning: {
             dag_display_name: string;
             dag_id: string;
-            /** @description What svc calls it: `airflow difference`, or the same as `warning_type` */
+            /** @description What svc calls it: `airflow difference`, `value changed`, or the same as `warning_type` */
             kind: string;
             message: string;
             /** Format: date-time */
@@ -4231,6 +4258,22 @@ export interface components {
         UserCollection: {
             total_entries: number;
             users: components["schemas"]["User"][];
+        };
+        /** ValueForCompile */
+        ValueForCompile: {
+            /** @description Belongs into `values_read` of the version */
+            fingerprint: string;
+            /** @description What must not appear in a log or a version */
+            masks: string[];
+            note: string | null;
+            text: string | null;
+        };
+        /** ValueForCompileBody */
+        ValueForCompileBody: {
+            /** @description The source of the file writes the name out */
+            is_declared: boolean;
+            kind: "variable" | "connection";
+            name: string;
         };
         /** Variable */
         Variable: {
@@ -7358,8 +7401,8 @@ export interface operations {
         parameters: {
             query?: {
                 dag_id?: string;
-                /** @description As `warning_type`, and `airflow difference` for what works differently than on Airflow */
-                kind?: ("asset conflict" | "non-existent pool" | "runtime varying value") | "airflow difference";
+                /** @description As `warning_type`, `airflow difference` for what works differently than on Airflow, and `value changed` for a DAG that was compiled with an older value of a variable or connection */
+                kind?: ("asset conflict" | "non-existent pool" | "runtime varying value") | "airflow difference" | "value changed";
                 /** @description How many entries at most */
                 limit?: number;
                 /** @description How many entries to leave out first */
@@ -8344,6 +8387,30 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    post_value_for_compile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ValueForCompileBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ValueForCompile"];
+                };
             };
         };
     };

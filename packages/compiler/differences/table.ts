@@ -105,14 +105,6 @@ export const DIFFERENCES: readonly Row[] = [
     applies: ({ spec }) => spec.dag.disable_bundle_versioning,
   },
   {
-    id: 'values-at-top',
-    since: 'airflow-3',
-    title: 'Variable.get at the top of a file returns its default',
-    detail:
-      'While a file is compiled, only variables of the environment (AIRFLOW_VAR_…) have their values. Read others in a task, or in a template with {{ var.value.… }}.',
-    applies: 'noted',
-  },
-  {
     id: 'xcom-backend',
     since: 'airflow-3',
     title: 'the class that [core] xcom_backend names is not asked to purge values of cleared tasks',

@@ -22,6 +22,7 @@ import { registerDagSources } from './dags/sources.ts';
 import { registerDagTags } from './dags/tags.ts';
 import { registerTasks } from './dags/tasks.ts';
 import { registerDagVersions } from './dags/versions.ts';
+import { registerValuesForCompile } from './dags/values-for-compile.ts';
 import { registerDagWarnings } from './dags/warnings.ts';
 import { registerHitl } from './hitl/hitl.ts';
 import { registerIde } from './ide/ide.ts';
@@ -66,6 +67,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerPools(app, services);
   registerDags(app, services);
   registerDagVersions(app, services);
+  registerValuesForCompile(app, services);
   registerDagSources(app, services);
   registerDagTags(app, services);
   registerDagRuns(app, services);

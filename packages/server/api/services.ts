@@ -7,6 +7,7 @@ import type { LogStore } from '../logs/store.ts';
 import type { ManagedExecutor } from '../engine/executor.ts';
 import type { Scheduler } from '../engine/scheduler.ts';
 import type { SecretRegistry } from '../telemetry/redact.ts';
+import type { CompileValues } from '../vault/compile-values.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { ReaderMasks } from '../vault/reader-masks.ts';
 import type { StoredValues } from '../xcom/stored/stored-values.ts';
@@ -23,6 +24,8 @@ export type Services = {
   /** Receives the reason of every refused single sign-on. */
   onRefusedSignIn: (reason: string) => void;
   keyring: Keyring;
+  /** What DAG files of a tenant may read while they are compiled. */
+  compileValues: (tenantId: string) => CompileValues;
   /** Values that must never appear in a log line, a trace or an error. */
   secrets: SecretRegistry;
   /** Masks what tasks wrote for callers with read access only. */

@@ -43,6 +43,7 @@ import * as severalPartitionsOfAnEvent from './migrations/0036-several-partition
 import * as stepsForeseen from './migrations/0037-steps-foreseen.ts';
 import * as usersOfProcesses from './migrations/0038-users-of-processes.ts';
 import * as storedValues from './migrations/0039-stored-values.ts';
+import * as valuesThatFilesRead from './migrations/0040-values-that-files-read.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -89,6 +90,7 @@ const MIGRATIONS = {
   '0037-steps-foreseen': stepsForeseen,
   '0038-users-of-processes': usersOfProcesses,
   '0039-stored-values': storedValues,
+  '0040-values-that-files-read': valuesThatFilesRead,
 };
 
 export class SchemaTooNewError extends Error {}

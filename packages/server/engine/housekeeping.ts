@@ -34,6 +34,8 @@ export function createHousekeeping(options: {
   alsoAlive?: () => readonly Component[];
   /** What the scheduler does at each tick. */
   onTick: () => Promise<void>;
+  /** What it does with each heartbeat. */
+  onBeat?: () => Promise<void>;
   log: Log;
 }): Housekeeping {
   const { db, identity, log } = options;
@@ -58,6 +60,7 @@ export function createHousekeeping(options: {
     if (now - lastBeat >= BEAT_EVERY_MS) {
       await beat(db, identity, 'scheduler');
       for (const component of options.alsoAlive?.() ?? []) await beat(db, identityOf(component), component);
+      await options.onBeat?.();
       lastBeat = now;
       lastBeatAt = Date.now();
     }

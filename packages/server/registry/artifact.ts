@@ -46,6 +46,19 @@ export const Artifact = Type.Object(
           'Provider packages of the environment it was compiled in, as their metadata describes them. What workers report counts more',
       }),
     ),
+    values_read: Type.Optional(
+      Type.Array(
+        Type.Object(
+          {
+            kind: Type.Union([Type.Literal('variable'), Type.Literal('connection')]),
+            name: Type.String({ minLength: 1, maxLength: 250 }),
+            fingerprint: Type.String({ minLength: 1, maxLength: 64, description: 'As the control plane gave it' }),
+          },
+          { additionalProperties: false },
+        ),
+        { maxItems: 10_000, description: 'Variables and connections that the file read while it was compiled' },
+      ),
+    ),
     parse_seconds: Type.Optional(Type.Number({ minimum: 0, maximum: 86_400 })),
   },
   { title: 'DagArtifact', additionalProperties: false },

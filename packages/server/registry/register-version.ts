@@ -82,6 +82,7 @@ export async function registerVersion(
       dagId,
       contentHash,
       plugins: pluginsOf(spec),
+      valuesRead: valuesReadOf(artifact),
       providers,
       isTaskEnvironment,
       ...placeOf(spec, artifact),
@@ -118,6 +119,7 @@ export async function registerVersion(
         bundle_version: artifact.bundle_version ?? null,
         bundle_url: artifact.bundle_url ?? null,
         image: artifact.image ?? null,
+        values_read: valuesReadOf(artifact),
       });
       await recordAudit(trx, actor, {
         event: 'post_dag_version',
@@ -134,6 +136,9 @@ export async function registerVersion(
 }
 
 const pluginsOf = ({ plugins }: CompiledSpec): string | null => (plugins ? JSON.stringify(plugins) : null);
+
+const valuesReadOf = ({ values_read: reads }: Artifact): string | null =>
+  reads && reads.length > 0 ? JSON.stringify(reads) : null;
 
 /**
  * Returns the providers as they are stored. Undefined means that its environment is unknown; null means that it has
@@ -265,6 +270,7 @@ function dagValues({
     allowed_run_types: dag.allowed_run_types,
     ...nextRunColumns(next),
     plugins: pluginsOf(spec),
+    values_read: valuesReadOf(artifact),
     timetable_ask_at:
       isScheduled && asksTimetable(schedule, lastInterval, instantFromDate(now)) ? now.toISOString() : null,
     current_version: versionNumber,

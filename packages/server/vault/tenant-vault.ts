@@ -86,11 +86,15 @@ export function openConnection(row: StoredSecrets['connections'][number], { keyr
   const extra = open(row.extra_sealed, 'extra');
   const { conn_type, description, host, login, schema, port } = row;
   const text = JSON.stringify({ conn_type, description, host, login, password, schema, port, extra });
-  const masks = [...(password ? [password] : []), ...masksOfExtra(extra ?? '')];
-  return { kind: 'connection', name: row.connection_id, text, masks };
+  return { kind: 'connection', name: row.connection_id, text, masks: masksOfConnection({ password, extra }) };
 }
 
-function masksOfVariable(key: string, text: string): string[] {
+export const masksOfConnection = (secrets: { password: string | null; extra: string | null }): string[] => [
+  ...(secrets.password ? [secrets.password] : []),
+  ...masksOfExtra(secrets.extra ?? ''),
+];
+
+export function masksOfVariable(key: string, text: string): string[] {
   if (text === '' || text === MASK) return [];
   if (isSensitiveName(key)) return [text];
   const node = mayBeJsonContainer(text) ? readJson(text) : 'not-json';

@@ -108,6 +108,7 @@ export async function startTestServer(flags: Flags = {}, { roles = rolesOf(flags
   return {
     url: server.url,
     metricsUrl: server.metricsUrl,
+    compileValues: server.compileValues,
     config,
     db,
     logLines,

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import json
 import os
 import signal
 import sys
 
+from .asked_values import AskedValues
 
-def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int | None = None) -> None:
+
+def run_child(
+    request: dict,
+    limits,
+    output_fd: int,
+    result_fd: int,
+    group: int | None = None,
+    answers_fd: int | None = None,
+) -> None:
     try:
         os.setpgid(0, 0)
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD, signal.SIGPIPE):
@@ -20,8 +30,8 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int 
         os.dup2(output_fd, 2)
         os.close(null)
         os.close(output_fd)
-        # Descriptors above the standard three are ours (result pipe) or the server's; only the first stays.
-        result_fd = _isolate(result_fd)
+        # Descriptors above the standard three are ours (pipes of the result and of answers) or the server's.
+        result_fd, answers_fd = _isolate(result_fd, answers_fd)
         sys.stdin = open(0, closefd=False)
         sys.stdout = open(1, "w", buffering=1, closefd=False, errors="replace")
         sys.stderr = open(2, "w", buffering=1, closefd=False, errors="replace")
@@ -30,7 +40,8 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int 
         limits.apply(group)
         sys.dont_write_bytecode = True  # no __pycache__ beside the author's files
         # White space before the answer: the file waits for another program, and may take longer.
-        answer = compile_request(request, limits, lambda: _write_all(result_fd, b"\n"))
+        values = None if answers_fd is None else AskedValues(result_fd, answers_fd)
+        answer = compile_request(request, limits, lambda: _write_all(result_fd, b"\n"), values)
     except BaseException as error:  # never let the child fall back into the server's code
         answer = _text(
             {"ok": False, "error": _plain_error(f"{type(error).__name__}: {error}"), "dags": [], "warnings": []}
@@ -44,13 +55,14 @@ def run_child(request: dict, limits, output_fd: int, result_fd: int, group: int 
     os._exit(0)
 
 
-def _isolate(fd: int) -> int:
-    target = 3
-    if fd != target:
-        os.dup2(fd, target)
-    os.closerange(target + 1, 4096)
-    os.set_inheritable(target, False)
-    return target
+def _isolate(result: int, answers: int | None) -> tuple[int, int | None]:
+    """Keeps these two as descriptors 3 and 4, and closes all others."""
+    # They may be 3 and 4 already, in the other order, so they are first moved out of the way.
+    moved = [fcntl.fcntl(fd, fcntl.F_DUPFD, 8) for fd in (result, answers) if fd is not None]
+    for target, fd in enumerate(moved, 3):
+        os.dup2(fd, target, inheritable=False)
+    os.closerange(3 + len(moved), 4096)
+    return 3, 4 if answers is not None else None
 
 
 def _write_all(fd: int, data: bytes) -> None:
@@ -70,7 +82,7 @@ def _text(value: dict) -> bytes:
     return json.dumps(value).encode("utf-8")
 
 
-def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
+def compile_request(request: dict, limits, ask_for_time=None, values: AskedValues | None = None) -> bytes:
     """The answer as bytes. Specs are embedded as the canonical text that was hashed."""
     import hashlib
 
@@ -86,6 +98,7 @@ def compile_request(request: dict, limits, ask_for_time=None) -> bytes:
     current.limits.max_tasks = int(limits.max_tasks)
     current.kept.update(request.get("kept") or {})
     current.ask_for_time = ask_for_time
+    current.values = values
     path = request["path"]
     folder = request.get("dags_folder") or os.path.dirname(os.path.abspath(path))
     try:

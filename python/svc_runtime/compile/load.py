@@ -240,6 +240,8 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
             current.warn(warning)
         policies = _local_settings()
         tree = ast.parse(text, filename=path)
+        if current.values is not None:
+            current.values.source = tree
         check_spellings(text, tree, shown)
         code = compile(tree, path, "exec", dont_inherit=True)
         exec(code, module.__dict__)

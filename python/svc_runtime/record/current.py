@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from ..compile.asked_values import AskedValues
+
 DEFAULT_MAX_TASKS = 10_000
 
 dag_stack: list = []
@@ -38,6 +40,10 @@ used: dict[str, dict] = {}
 ask_for_time: Callable[[], None] | None = None
 # Notes what the file depends on, where its answer may be given again (compile/reads.py).
 reads: Any = None
+# Variables and connections for the file that is being compiled; None where it is compiled without a control plane.
+values: AskedValues | None = None
+# The file has asked for a variable or a connection that nothing answers here.
+asked_in_vain = False
 
 
 class _Limits:
@@ -108,6 +114,8 @@ def _author_place() -> str:
 
 def reset() -> None:
     """Forget everything about the previous file (only needed when no fork separates two files)."""
+    global asked_in_vain
+    asked_in_vain = False
     dag_stack.clear()
     group_stack.clear()
     setup_stack.clear()

@@ -59,7 +59,9 @@ def require_source(what: str, instead: str):
     """Values live in the control plane: reachable from a running task, not from a file being compiled."""
     if secrets_source is None:
         from ..exceptions import RecordingError
+        from ..record import current as record_current
 
+        record_current.asked_in_vain = True
         raise RecordingError(f"{what} is read while the file is compiled", instead)
     return secrets_source
 

@@ -3,9 +3,9 @@
 In a task they come from the operator's secrets backend, then the environment (with what the job brought from the built-in
 vault), then the control plane. A default stands for what does not exist, not for a store that could not be asked.
 
-While a file is compiled only `AIRFLOW_VAR_<KEY>` / `AIRFLOW_CONN_<ID>` from the environment and a given default
-answer; anything else is a compile error that says what to write instead, because a value frozen into an
-immutable artifact would silently go stale.
+While a file is compiled they come from the environment (`AIRFLOW_VAR_<KEY>`, `AIRFLOW_CONN_<ID>`), then from what answers the
+compiler (compile/asked_values.py). It notes what was read, and the file is compiled again when that changes. Where nothing
+answers, a given default stands in, with a warning; without one it is a compile error that says what to do.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from ..exceptions import AirflowException, AirflowNotFoundException, ExternalSec
 from ..record import current as record_current
 from ..record.notset import NOTSET
 from . import current
+
+_INSTEAD = "compile with a control plane, or read it inside a task"
 
 
 def _check_asked(source, kind: str, name: str, found) -> None:
@@ -54,18 +56,17 @@ class Variable:
         source = current.secrets_source
         external = source.external_variable(key) if source is not None else None
         text = external if external is not None else os.environ.get(f"AIRFLOW_VAR_{key.upper()}")
-        if text is None and current.secrets_source is None and fallback is not NOTSET:
-            record_current.differ("values-at-top", f"Variable.get({key!r})")
+        if text is None and source is None and record_current.values is not None:
+            text = record_current.values.get("variable", key)
+        elif text is None and source is None and fallback is not NOTSET:
+            record_current.asked_in_vain = True
             record_current.warn(
-                f"Variable.get({key!r}) is called while the file is compiled and yields its default; "
-                f"use {{{{ var.value.{key} }}}} in a template or call it inside a task"
+                f"Variable.get({key!r}) returned its default, because the file was compiled without a control plane; "
+                f"set AIRFLOW_VAR_{key.upper()}, or compile with a control plane"
             )
             return fallback
-        if text is None:
-            source = current.require_source(
-                f"Variable.get({key!r})",
-                f"Use the template {{{{ var.value.{key} }}}}, call it inside a task, or give a default",
-            )
+        elif text is None:
+            source = current.require_source(f"Variable.get({key!r})", f"Set AIRFLOW_VAR_{key.upper()}, {_INSTEAD}")
             text = source.get_variable(key)
             _check_asked(source, "variable", key, text)
         if text is None:
@@ -216,11 +217,15 @@ class Connection:
         text = os.environ.get(f"AIRFLOW_CONN_{conn_id.upper()}")
         if text is not None:
             return cls.from_text(conn_id, text)
-        source = current.require_source(
-            f"connection {conn_id!r}", "Open connections inside a task, or pass the connection id to the operator"
-        )
-        found = source.get_connection(conn_id)
-        _check_asked(source, "connection", conn_id, found)
+        if running is None and record_current.values is not None:
+            text = record_current.values.get("connection", conn_id)
+            found = None if text is None else cls.from_text(conn_id, text)
+        else:
+            source = current.require_source(
+                f"connection {conn_id!r}", f"Set AIRFLOW_CONN_{conn_id.upper()}, {_INSTEAD}"
+            )
+            found = source.get_connection(conn_id)
+            _check_asked(source, "connection", conn_id, found)
         if found is None:
             raise AirflowNotFoundException(f"The conn_id `{conn_id}` isn't defined")
         return found

@@ -63,10 +63,12 @@ class AgentSecrets(ExternalSource):
         self._channel = channel
         # Under `enforce`: what the DAG declares. What it does not is left to the control plane, which says why not.
         self._declared: dict | None = (job.get("secrets") or {}).get("declared")
+        # A file is loaded as it was compiled: the operator's secrets backend is not asked.
+        self.is_loading = False
         super().__init__()
 
     def _may_ask(self, kind: str, name: str) -> bool:
-        return self._declared is None or name in self._declared[f"{kind}s"]
+        return not self.is_loading and (self._declared is None or name in self._declared[f"{kind}s"])
 
     def mask(self, secrets) -> None:
         """Told to the agent as well, and acknowledged: it masks what programs print."""

@@ -15,6 +15,8 @@ What keeps attempts apart and leaves nothing behind:
 - The process has one thread when it forks, always: a fork copies only the calling thread, so locks that another one holds
   would stay held for ever. A DAG file that starts threads makes the server start anew without loading the file; then every
   child loads it for itself. Threads of libraries that end them before a fork, as numpy's does, are none of these.
+- A DAG file that reads variables or connections at its top is loaded by every child, too: the server has no secrets. The
+  libraries that it imports are loaded once all the same.
 - A child is the leader of a session and a group of its own. SIGTERM goes to the child alone, so that its on_kill can
   end what it started in good order; SIGKILL goes to the whole group.
 - When a child is gone, the rest of its group is killed, and so are processes that left the group: orphans become

@@ -107,24 +107,41 @@ def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: 
         if "TZ" in env:
             time.tzset()
     if dag is None:
-        from .load_version import LoadFailed, load_version
+        from .load_version import LoadFailed
 
         try:
-            dag = load_version(request)
+            dag = _load(job, request, channel)
         except LoadFailed as failure:
             logs.say(f"the DAG file could not be loaded: {failure.error}\n{failure.traceback}")
-            outcome = Outcome()
-            outcome.fail(failure)
-            return outcome
+            if job.get("kind") != "triggerer":  # which needs the file only for classes of triggers in it
+                outcome = Outcome()
+                outcome.fail(failure)
+                return outcome
     if job.get("kind") == "triggerer":
         from ..triggerer.runner import run_triggerer
 
         return run_triggerer(job, channel)
+    assert dag is not None
     if job.get("kind") == "callback":
         return run_callback_job(job, dag, channel)
     if job.get("kind") == "timetable":
         return run_timetable_job(job, dag, channel)
     return Attempt(job, dag, channel, stopping).run()
+
+
+def _load(job: dict, request: dict, channel: Channel) -> DAG:
+    """Where the server could not load the file: because it starts threads, or reads variables and connections."""
+    from ..run.secrets_source import AgentSecrets
+    from .load_version import load_version
+
+    if job.get("kind") == "triggerer":
+        return load_version(request)  # it has no task in whose name it could ask
+    source = current.secrets_source = AgentSecrets(channel, job)
+    source.is_loading = True
+    try:
+        return load_version(request)
+    finally:
+        source.is_loading = False
 
 
 def _end_helpers() -> None:

@@ -70,6 +70,11 @@ class LateModules:
             names += [name for name in reversed(latest) if name not in SOMETIMES and self._is_installed(name)]
         return names[:_MAX_NAMES]
 
+    def installed(self) -> list:
+        """Of what was loaded since this process began, what any file may find loaded."""
+        latest = itertools.islice(reversed(sys.modules), len(sys.modules) - self._count)
+        return [name for name in reversed(list(latest)) if name not in SOMETIMES and self._is_installed(name)]
+
     def _is_of_a_package(self, task: Any) -> bool:
         return task is not None and "python_callable" not in vars(task) and self._is_installed(type(task).__module__)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import gc
+import importlib
 import json
 import os
 import select
@@ -12,6 +13,7 @@ import signal
 import sys
 import time
 
+from ..record import current as recording
 from ..run import current as running
 from ..run import logs
 from ..run.channel import from_json, to_json
@@ -70,6 +72,8 @@ class Server:
         self.request: dict | None = None
         self.dag: DAG | None = None
         self.preload = True
+        # What the file has imported that must not be loaded here itself.
+        self.libraries: list[str] = []
         self.failure: str | None = None
         self.attempts: dict[str, int] = {}
         self.by_pid: dict[int, str] = {}
@@ -121,12 +125,16 @@ class Server:
                 with self.random_numbers.watch():
                     self.dag = load_version(request)
             except LoadFailed as failure:
+                if recording.asked_in_vain:
+                    self._start_again_without_preload()
                 self.failure = failure.error
                 self.say({"event": "failed", "error": failure.error, "traceback": failure.traceback})
                 return
-            if has_threads_across_forks():
+            if recording.asked_in_vain or has_threads_across_forks():
                 self._start_again_without_preload()
             prepare(self.dag)
+        elif self.libraries:
+            self._load_libraries()
         self.inherited = self.children.now()
         if not self.one_attempt:
             self._settle()
@@ -185,10 +193,14 @@ class Server:
             self.warm_up.run(times, templates=templates)
 
     def _start_again_without_preload(self) -> None:
-        """exec ends every thread. What the agent said so far travels in a memory file."""
+        """exec ends every thread, and forgets what a file has done that must be loaded by each child. What the agent said so
+        far travels in a memory file, and with it the names of libraries that the children then find loaded."""
+        libraries = [] if has_threads_across_forks() else self.late_modules.installed()
         state = memory_file()
         with open(state, "wb", closefd=False) as file:
-            file.write(json.dumps(self.request).encode() + b"\n" + bytes(self.buffer))
+            for value in (self.request, libraries):
+                file.write(json.dumps(value).encode() + b"\n")
+            file.write(bytes(self.buffer))
         os.set_inheritable(state, True)
         os.dup2(self.commands, 0)
         os.dup2(self.events, 1)
@@ -199,10 +211,18 @@ class Server:
         with open(state, "rb") as file:
             file.seek(0)
             text = file.read()
-        line, _, rest = text.partition(b"\n")
+        request, libraries, rest = text.split(b"\n", 2)
         self.buffer += rest
         self.preload = False
-        self.load(json.loads(line))
+        self.libraries = json.loads(libraries)
+        self.load(json.loads(request))
+
+    def _load_libraries(self) -> None:
+        for name in self.libraries:
+            with contextlib.suppress(Exception):  # the file has, or will say so itself
+                importlib.import_module(name)
+        if has_threads_across_forks():
+            self._start_again_without_preload()
 
     # -- attempts
 

@@ -47,7 +47,7 @@ export function dagBody(dag: DagRow): DagBody {
   };
 }
 
-export const versionBody = (version: Omit<DagVersionRow, 'content_hash' | 'image'>) => ({
+export const versionBody = (version: Omit<DagVersionRow, 'content_hash' | 'image' | 'values_read'>) => ({
   id: version.id,
   version_number: version.version_number,
   dag_id: version.dag_id,

@@ -15,15 +15,18 @@ const WarningType = Type.Union([
   Type.Literal('runtime varying value'),
 ]);
 
-const Kind = Type.Union([WarningType, Type.Literal('airflow difference')], {
-  description: 'As `warning_type`, and `airflow difference` for what works differently than on Airflow',
+const Kind = Type.Union([WarningType, Type.Literal('airflow difference'), Type.Literal('value changed')], {
+  description:
+    'As `warning_type`, `airflow difference` for what works differently than on Airflow, and `value changed` for a DAG that was compiled with an older value of a variable or connection',
 });
 
 const DagWarning = Type.Object(
   {
     dag_id: Type.String(),
     warning_type: Type.String(),
-    kind: Type.String({ description: 'What svc calls it: `airflow difference`, or the same as `warning_type`' }),
+    kind: Type.String({
+      description: 'What svc calls it: `airflow difference`, `value changed`, or the same as `warning_type`',
+    }),
     message: Type.String(),
     timestamp: DateTime,
     dag_display_name: Type.String(),

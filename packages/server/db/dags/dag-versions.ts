@@ -21,6 +21,7 @@ const COLUMNS = [
   'v.bundle_version',
   'v.bundle_url',
   'v.image',
+  'v.values_read',
   'v.created_at',
   'dags.display_name',
 ] as const;
@@ -79,6 +80,7 @@ export type SeenDag = {
   bundleVersion: string | null;
   parseSeconds: number | null;
   plugins: string | null;
+  valuesRead: string | null;
 } & CompiledProviders;
 
 /**
@@ -94,6 +96,7 @@ export function confirmVersion(db: TenantDb, seen: SeenDag): Promise<DagVersionR
       last_parsed_at: sql`now()`,
       last_parse_seconds: seen.parseSeconds,
       plugins: seen.plugins,
+      values_read: seen.valuesRead,
       installed_providers: providersAfterCompile(seen),
     })
     .where('dags.dag_id', '=', seen.dagId)
@@ -157,9 +160,10 @@ export const findSpecTexts = (db: TenantDb, ids: readonly string[]): Promise<{ i
     .where('id', 'in', [...ids])
     .execute();
 
-export type NewVersion = Omit<DagVersionRow, 'id' | 'created_at' | 'display_name'> & {
+export type NewVersion = Omit<DagVersionRow, 'id' | 'created_at' | 'display_name' | 'values_read'> & {
   spec: string;
   source: string | null;
+  values_read?: string | null;
 };
 
 export async function insertVersion(db: TenantDb, version: NewVersion): Promise<void> {

@@ -22,7 +22,7 @@ export type DagWarningQuery = {
   kind?: string;
 };
 
-const AIRFLOW_TYPE = sql<string>`case w.warning_type when 'airflow difference' then 'runtime varying value' else w.warning_type end`;
+const AIRFLOW_TYPE = sql<string>`case when w.warning_type in ('airflow difference', 'value changed') then 'runtime varying value' else w.warning_type end`;
 
 export async function listDagWarnings(
   db: TenantDb,

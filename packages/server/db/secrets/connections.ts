@@ -53,6 +53,14 @@ export async function listConnections(
 export const findConnection = (db: TenantDb, id: string): Promise<ConnectionRow | undefined> =>
   db.selectFrom('connections').select(COLUMNS).where('connection_id', '=', id).executeTakeFirst();
 
+/** Returns those of `ids` that exist. */
+export const findConnections = (db: TenantDb, ids: readonly string[]): Promise<ConnectionRow[]> =>
+  db
+    .selectFrom('connections')
+    .select(COLUMNS)
+    .where('connection_id', '=', sql<string>`any(${[...ids]}::text[])`)
+    .execute();
+
 /** Returns those of `ids` that exist, locked until the transaction ends. */
 export async function lockConnections(db: TenantDb, ids: readonly string[]): Promise<Map<string, ConnectionRow>> {
   const rows = await db

@@ -46,6 +46,14 @@ export async function listVariables(
 export const findVariable = (db: TenantDb, key: string): Promise<VariableRow | undefined> =>
   db.selectFrom('variables').select(COLUMNS).where('key', '=', key).executeTakeFirst();
 
+/** Returns those of `keys` that exist. */
+export const findVariables = (db: TenantDb, keys: readonly string[]): Promise<VariableRow[]> =>
+  db
+    .selectFrom('variables')
+    .select(COLUMNS)
+    .where('key', '=', sql<string>`any(${[...keys]}::text[])`)
+    .execute();
+
 /** Returns those of `keys` that exist, locked until the transaction ends. */
 export async function lockVariables(db: TenantDb, keys: readonly string[]): Promise<Map<string, VariableRow>> {
   const rows = await db

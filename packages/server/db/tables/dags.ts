@@ -2,6 +2,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { InstalledProvider } from '@svc/spec/installed-providers.ts';
 import type { PluginsSection } from '@svc/spec/schema.ts';
+import type { ValueRead } from '@svc/spec/values-read.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
@@ -34,6 +35,8 @@ export type DagsTable = {
   next_dagrun_run_after: NullableTimestamp;
   /** The plugins of its bundle, as the newest version found them. Null: none. */
   plugins: ColumnType<PluginsSection | null, string | null | undefined, string | null>;
+  /** What its file read when it was compiled last. Null: nothing. */
+  values_read: ColumnType<ValueRead[] | null, string | null | undefined, string | null>;
   /** When the timetable must be asked for more runs. Null: never. */
   timetable_ask_at: NullableTimestamp;
   start_date: NullableTimestamp;
@@ -58,6 +61,8 @@ export type DagVersionsTable = {
   bundle_version: string | null;
   bundle_url: string | null;
   image: string | null;
+  /** What the file read when the version was made. Null: nothing. */
+  values_read: ColumnType<ValueRead[] | null, string | null | undefined, never>;
   created_at: Timestamp;
 };
 
