@@ -4,9 +4,9 @@
 
 import { Agent, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { sql } from 'kysely';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
+import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { secondTenant } from '@svc/testing/server/api-caller.ts';
 import type { Api } from '@svc/testing/server/api-caller.ts';
@@ -157,7 +157,8 @@ const TRIGGER_EVERY_MS = 50;
 /** The executor ends every attempt after a moment, so only the scheduler is measured. */
 async function benchClaims(options: BenchOptions, { runs, print }: Part): Promise<void> {
   const cluster = await startScratchCluster({ fsync: 'on' });
-  const engine = await startNullEngine(await cluster.createDatabase(), { inFlight: SLOTS, bodyMs: BODY_MS });
+  const databaseUrl = await cluster.createDatabase();
+  const engine = await startNullEngine(databaseUrl, { inFlight: SLOTS, bodyMs: BODY_MS });
   try {
     const { id: tenantId } = await ensureTenant(engine.db.shared, 'other');
     const scope = engine.db.tenant(tenantId);
@@ -177,10 +178,12 @@ async function benchClaims(options: BenchOptions, { runs, print }: Part): Promis
       while (await isLive()) await sleep(BODY_MS);
     };
     const waits = async (): Promise<number[]> => {
-      const { rows } = await sql<{ ms: number }>`
-        select extract(epoch from t.start_date - r.queued_at)::float8 * 1000 as ms
+      const rows = await queryDatabase<{ ms: number }>(
+        databaseUrl,
+        `select extract(epoch from t.start_date - r.queued_at)::float8 * 1000 as ms
         from dag_runs r join task_instances t on t.tenant_id = r.tenant_id and t.run = r.id
-        where r.tenant_id = ${tenantId} order by r.id desc limit ${TRIGGERS}`.execute(engine.db.shared);
+        where r.tenant_id = '${tenantId}' order by r.id desc limit ${TRIGGERS}`,
+      );
       return rows.map(({ ms }) => ms);
     };
     await triggers();

@@ -175,10 +175,9 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool)
     });
   });
 
-  const itByPodman = decides(tool, 'podman') ? it : undefined; // a skipped test fails in CI
-  itByPodman?.(
-    'of the whole context has nothing of what is excluded, not even what the own ignore file brings back',
-    async () => {
+  // A skipped test fails in CI.
+  if (decides(tool, 'podman'))
+    it('of the whole context has nothing of what is excluded, not even what the own ignore file brings back', async () => {
       put({
         '.dockerignore': '*.log\n!important.log\n!.git/config\n!**/secret.pem\n!.svc-build-*',
         'a.log': '',
@@ -205,23 +204,22 @@ describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool)
         'dag.py',
         'important.log',
       ]);
-    },
-  );
-
-  const itByBuildah = decides(tool, 'buildah') ? it : undefined;
-  itByBuildah?.("from the project's own build file does what that says, without what is excluded", async () => {
-    put({
-      Dockerfile: `FROM ${machine.baseImage}\nCOPY . /own/\nUSER 7\n`,
-      '.env': 'SECRET=1',
-      'keep/x': '',
     });
-    const built = await build({ dependencies: ['pandas'], exclude_paths: ['.env'] }, { builder: tool });
-    const files = [...machine.contentOf(tool, built.image).files.keys()].filter((path) => /^own\/.*[^/]$/.test(path));
-    expect(files.sort()).toEqual(['own/Dockerfile', 'own/dag.py', 'own/keep/x']);
-    expect(built.warnings).toEqual([
-      "base_image, dependencies have no effect: the image is built with the project's own Dockerfile",
-    ]);
-  });
+
+  if (decides(tool, 'buildah'))
+    it("from the project's own build file does what that says, without what is excluded", async () => {
+      put({
+        Dockerfile: `FROM ${machine.baseImage}\nCOPY . /own/\nUSER 7\n`,
+        '.env': 'SECRET=1',
+        'keep/x': '',
+      });
+      const built = await build({ dependencies: ['pandas'], exclude_paths: ['.env'] }, { builder: tool });
+      const files = [...machine.contentOf(tool, built.image).files.keys()].filter((path) => /^own\/.*[^/]$/.test(path));
+      expect(files.sort()).toEqual(['own/Dockerfile', 'own/dag.py', 'own/keep/x']);
+      expect(built.warnings).toEqual([
+        "base_image, dependencies have no effect: the image is built with the project's own Dockerfile",
+      ]);
+    });
 
   it('is pushed with the credentials from the environment, which stay nowhere, and pinned by its digest there', async () => {
     const registry = { url: `${machine.privateRegistry}/dags`, auth_method: 'environment', tag_strategy: 'content' };
