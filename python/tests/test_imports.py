@@ -22,6 +22,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.ask_timetable",
         "svc_runtime.bundle_path",
         "svc_runtime.dbt",
+        "svc_runtime.enums",
         "svc_runtime.fix",
         "svc_runtime.package_names",
         "svc_runtime.plugins",

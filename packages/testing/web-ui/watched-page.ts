@@ -16,6 +16,8 @@ const PATIENCE_MS = 90_000;
 const QUIET_MS = 250;
 /** A page that refreshes itself all the time is used as it is. */
 const UNQUIET_MS = 20_000;
+/** A dialog opens at once, and asks for what it shows. */
+const DIALOG_MS = 10_000;
 /** The log of a running task and the grid are streams, under way for as long as the page is open: so long they are waited for. */
 const STREAM_MS = 2_000;
 const STREAM_TYPE = 'application/x-ndjson';
@@ -140,6 +142,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await page.locator('input:focus').fill(text);
   }
 
+  const dialog = (): Locator => page.locator('[role=dialog][data-state=open]').last();
   const shell = (): Promise<void> => page.locator('#root a[href="/dags"]').first().waitFor();
 
   /** Opens a page of the UI and waits until it stands, with the text if there is one. */
@@ -174,6 +177,14 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await stands(text);
   }
 
+  /** Clicks again if an answer that came late has closed the dialog before it showed `text`. */
+  async function openDialog(button: Locator, text: string): Promise<void> {
+    await eventually(async () => {
+      if ((await dialog().count()) === 0) await button.click();
+      await dialog().getByText(text).first().waitFor({ timeout: DIALOG_MS });
+    });
+  }
+
   /** Goes on when a call with this in its URL has been answered, for this page or an earlier one, and with it all the others. */
   async function goAndAsk(path: string, call: string): Promise<void> {
     await go(path);
@@ -200,7 +211,8 @@ export async function openWatchedPage(browser: Browser, url: string) {
     look,
     enter,
     expectingStatuses,
-    dialog: (): Locator => page.locator('[role=dialog][data-state=open]').last(),
+    dialog,
+    openDialog,
     menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),
     expectNoProblems(): void {
       deepEqual(problems.splice(0), []);

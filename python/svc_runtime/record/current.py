@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..compile.asked_values import AskedValues
-
 DEFAULT_MAX_TASKS = 10_000
 
 dag_stack: list = []
@@ -40,8 +38,9 @@ used: dict[str, dict] = {}
 ask_for_time: Callable[[], None] | None = None
 # Notes what the file depends on, where its answer may be given again (compile/reads.py).
 reads: Any = None
-# Variables and connections for the file that is being compiled; None where it is compiled without a control plane.
-values: AskedValues | None = None
+# Variables and connections for the file that is being compiled (compile/asked_values.py); None where it is compiled without
+# a control plane.
+values: Any = None
 # The file has asked for a variable or a connection that nothing answers here.
 asked_in_vain = False
 

@@ -167,8 +167,7 @@ describe('changing a run', () => {
     'clears a task and what follows it, as the preview said, and runs both again',
     async () => {
       await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
-      await page.getByRole('button', { name: 'Clear Task Instance' }).first().click();
-      await tab.dialog().getByText('Affected Tasks: 2').waitFor();
+      await tab.openDialog(page.getByRole('button', { name: 'Clear Task Instance' }).first(), 'Affected Tasks: 2');
       await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
       await tab.look('clear-task');
       await tab.dialog().getByRole('button', { name: 'Confirm' }).click();

@@ -63,7 +63,7 @@ export function registerTaskInstanceDependencies(app: App, services: Services): 
   app.get(
     `${RUN_PATH}/:task_id/dependencies`,
     {
-      config: { grows: 'tasks', access: 'read:task_instance' },
+      config: { grows: 'dag', access: 'read:task_instance' },
       schema: {
         ...common,
         operationId: 'get_task_instance_dependencies',
@@ -82,7 +82,7 @@ export function registerTaskInstanceDependencies(app: App, services: Services): 
   app.get(
     `${RUN_PATH}/:task_id/:map_index/dependencies`,
     {
-      config: { grows: 'tasks', access: 'read:task_instance' },
+      config: { grows: 'dag', access: 'read:task_instance' },
       schema: {
         ...common,
         operationId: 'get_mapped_task_instance_dependencies',
