@@ -153,7 +153,6 @@ class Modules(unittest.TestCase):
 
     def test_what_starts_threads_or_cannot_be_loaded_is_left_to_attempts_and_the_rest_is_not(self) -> None:
         self.until("obstinate", [False, False, True])
-        self.assertEqual(self.loads("obstinate"), [False, False, True])
         self.assertEqual(len(os.listdir(f"/proc/{self.agent.server.pid}/task")), 1)
 
     def test_a_server_ends_while_modules_are_tried(self) -> None:

@@ -9,7 +9,7 @@
  */
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CliError, systemCode } from '../cli-error.ts';
 
@@ -102,7 +102,8 @@ function removeStale(file: string): void {
     return;
   }
   try {
-    if (holderOf(file) === undefined) rmSync(file, { force: true });
+    // In this order: a lock that is missing now may be there a moment later, and then it is a new one.
+    if (existsSync(file) && holderOf(file) === undefined) rmSync(file, { force: true });
   } finally {
     rmSync(guard, { recursive: true, force: true });
   }

@@ -1,4 +1,7 @@
 /** Tasks hand on large values in two servers while Redis is killed, held and emptied: nothing is lost, nothing is stale. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { eventually } from '../eventually.ts';
@@ -49,12 +52,20 @@ let redis: TestRedis;
 let drop: () => Promise<void>;
 let live: LiveServer;
 let second: ServerProcess;
+let logs: string;
 
 beforeAll(async () => {
   const [started, database, python] = await Promise.all([startRedis(), createTestDatabase(), pythonEnvironment()]);
   redis = started;
   drop = database.drop;
-  const settings = { 'database.url': database.url, 'redis.url': redis.url(), 'executor.type': 'subprocess', python };
+  logs = await mkdtemp(join(tmpdir(), 'svc-redis-logs-')); // has the large values, which both servers read
+  const settings = {
+    'database.url': database.url,
+    'redis.url': redis.url(),
+    'executor.type': 'subprocess',
+    'logs.dir': logs,
+    python,
+  };
   live = await startLiveServer(settings);
   second = await startServerProcess({ settings });
   await second.untilReady();
@@ -65,6 +76,7 @@ afterAll(async () => {
   await live?.close();
   await redis?.close();
   await drop?.();
+  await rm(logs, { recursive: true, force: true });
 });
 
 it('every run succeeds, and both servers show what the tasks wrote last', async () => {
