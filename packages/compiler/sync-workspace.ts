@@ -11,7 +11,9 @@
  * limit, holds up no other. Of one file only what was read last counts, and of one that is gone nothing: files come and go while
  * others are being read, so what is there is what was found last, not what a reading began with.
  */
+import { stat } from 'node:fs/promises';
 import { join, relative, resolve, sep } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ValueRead } from '@svc/spec/values-read.ts';
 import type { CompiledDag, CompiledUnit } from './compile-unit.ts';
 import { compileUnit } from './compile-unit.ts';
@@ -90,6 +92,11 @@ export type WorkspaceSync = {
  * has been registered already, and both are refused from then on.
  */
 const SEEN_TOGETHER_MS = 1_000;
+
+/** Times of files may be this much older than the clock says, because the system's clock for files ticks. */
+const CLOCK_TICK_MS = 20;
+/** Limit for files that never come to rest. */
+const MOST_READINGS = 5;
 
 /** One reading of a unit. */
 type Reading = { compiled: Promise<unknown>; done: Promise<void> };
@@ -225,25 +232,34 @@ export function createWorkspaceSync(input: {
     }
   }
 
-  /** Only what lies in this workspace: others may register DAGs from elsewhere. */
-  async function retire(): Promise<string[]> {
-    const units = found;
-    // After a refusal by the control plane nobody knows what is registered; better stale later than stale wrongly.
-    if (units.some(({ name }) => outcomes.get(name)?.refusal !== undefined)) return [];
-    const present = new Set(summaryOf(units).registered.map(({ dagId }) => dagId));
-    // Nobody knows what they hold now. One that is gone is not among them, whatever its last reading said.
-    const unread = units.filter(({ name }) => outcomes.get(name)?.unit.ok !== true);
-    const stale = (await registrar.active())
-      .filter(
-        ({ dagId, fileloc }) =>
-          fileloc.startsWith(workspace + sep) && !present.has(dagId) && !unread.some((unit) => isPartOf(unit, fileloc)),
-      )
-      .map(({ dagId }) => dagId);
+  /**
+   * Marks DAGs as stale that a reading has not found. It began at `since`. Many editors empty a file before they write it,
+   * so files that were changed meanwhile are read again first.
+   */
+  async function retire(since: number): Promise<string[]> {
+    for (let begin = since, reading = 1; ; reading += 1) {
+      const lastBegin = reading < MOST_READINGS ? begin : Infinity;
+      const { stale, changed } = await inTurn(() => retireUnchangedSince(lastBegin));
+      if (changed.length === 0) return stale;
+      await delay(CLOCK_TICK_MS);
+      begin = Date.now();
+      for (const file of changed) await syncOne(file);
+    }
+  }
+
+  /** Retires nothing if a file of a DAG that is gone was changed, and returns such files. */
+  async function retireUnchangedSince(time: number): Promise<{ stale: string[]; changed: string[] }> {
+    const gone = await missing();
+    const files = [...new Set(gone.map(({ fileloc }) => fileloc))];
+    const areChanged = await Promise.all(files.map((file) => isChangedSince(time, file)));
+    const changed = files.filter((_, index) => areChanged[index]);
+    if (changed.length > 0) return { stale: [], changed };
+    const stale = gone.map(({ dagId }) => dagId);
     if (stale.length > 0) {
       await registrar.markStale(stale);
       log.info(`no longer in the workspace: ${stale.join(', ')}`);
     }
-    const names = new Set(units.map(({ name }) => name));
+    const names = new Set(found.map(({ name }) => name));
     for (const name of outcomes.keys()) {
       if (names.has(name)) continue;
       outcomes.delete(name);
@@ -254,7 +270,20 @@ export function createWorkspaceSync(input: {
       reported.delete(name);
       await registrar.clearError(file);
     }
-    return stale;
+    return { stale, changed };
+  }
+
+  /** Returns active DAGs of files in this workspace that do not define them. Others may register DAGs from elsewhere. */
+  async function missing(): Promise<{ dagId: string; fileloc: string }[]> {
+    // After a refusal by the control plane nobody knows what is registered; better stale later than stale wrongly.
+    if (found.some(({ name }) => outcomes.get(name)?.refusal !== undefined)) return [];
+    const present = new Set(summaryOf(found).registered.map(({ dagId }) => dagId));
+    // Nobody knows what they hold now. One that is gone is not among them, whatever its last reading said.
+    const unread = found.filter(({ name }) => outcomes.get(name)?.unit.ok !== true);
+    return (await registrar.active()).filter(
+      ({ dagId, fileloc }) =>
+        fileloc.startsWith(workspace + sep) && !present.has(dagId) && !unread.some((unit) => isPartOf(unit, fileloc)),
+    );
   }
 
   /** One after the other, so that the one that looked last has the last word. */
@@ -278,6 +307,7 @@ export function createWorkspaceSync(input: {
   });
 
   async function sync(): Promise<SyncSummary> {
+    const begin = Date.now();
     const units = await find();
     const gate = Promise.withResolvers<void>();
     const begun = units.map((unit) => read(unit, gate.promise));
@@ -288,7 +318,8 @@ export function createWorkspaceSync(input: {
       gate.resolve();
     });
     await Promise.all(begun.map(({ done }) => done));
-    return inTurn(async () => ({ ...summaryOf(found), stale: await retire() }));
+    const stale = await retire(begin);
+    return { ...summaryOf(found), stale };
   }
 
   /** A module of its repository that it imports, or what says what is installed for all of it. */
@@ -308,9 +339,10 @@ export function createWorkspaceSync(input: {
   }
 
   async function syncUnits(names: ReadonlySet<string>): Promise<void> {
+    const begin = Date.now();
     await Promise.all(found.filter(({ name }) => names.has(name)).map((unit) => read(unit).done));
     // A file may define fewer DAGs now.
-    await inTurn(retire);
+    await retire(begin);
   }
 
   return {
@@ -342,6 +374,11 @@ const isPartOf = (unit: Unit, path: string): boolean =>
   unit.kind === 'project'
     ? path.startsWith(unit.root + sep)
     : `${path}${sep}`.startsWith(`${unit.path}${sep}`) || unit.path.startsWith(path + sep);
+
+async function isChangedSince(time: number, path: string): Promise<boolean> {
+  const file = await stat(path).catch(() => undefined);
+  return file !== undefined && file.ctimeMs >= time - CLOCK_TICK_MS;
+}
 
 /** Of one that is refused, nothing. */
 const dagIdsOf = (unit: CompiledUnit): string | undefined =>

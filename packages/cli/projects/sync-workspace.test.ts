@@ -5,6 +5,8 @@ import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { Registrar } from '@svc/compiler/sync-workspace.ts';
+import { readHere } from '@svc/compiler/reading/workspace-reader.ts';
+import type { WorkspaceReader } from '@svc/compiler/reading/workspace-reader.ts';
 import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { zipOf } from '@svc/testing/repositories.ts';
@@ -291,6 +293,27 @@ describe('DAGs that are gone', () => {
     writeFiles(root, { 'drop.py': dagText('drop') });
     await second.syncAll();
     expect(await dags()).toMatchObject([{}, { dag_id: 'drop', is_stale: false }, {}, {}]);
+  });
+
+  it('are not those of a file that is read while an editor has emptied it, even if it is broken when it is saved', async () => {
+    const root = workspaceOf({ 'a.py': dagText('a'), 'b.py': dagText('b') });
+    await syncOf(root, 'database').syncAll();
+    writeFiles(root, { 'a.py': '' });
+    const saving: WorkspaceReader = {
+      ...readHere,
+      async units(path) {
+        const units = await readHere.units(path);
+        writeFiles(root, { 'a.py': '# dag airflow\n(' });
+        return units;
+      },
+    };
+    const registrar = registrars.database;
+    const sync = createWorkspaceSync({ workspace: root, compiler, reader: saving, registrar, log });
+    expect(await sync.syncAll()).toMatchObject({ stale: [], failed: [{ name: 'a.py' }] });
+    expect(await dags()).toMatchObject([
+      { dag_id: 'a', is_stale: false, has_import_errors: true },
+      { dag_id: 'b', is_stale: false },
+    ]);
   });
 
   it('are not guessed at when the control plane refused something', async () => {
