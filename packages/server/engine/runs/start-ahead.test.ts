@@ -4,7 +4,7 @@ import { whileFillingPool } from '@svc/testing/engine/claims.ts';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
-import type { Attempt, StartedAhead } from '../shared/attempts.ts';
+import type { Attempt, AttemptOutcome, StartedAhead } from '../shared/attempts.ts';
 
 const CAPACITY = 3;
 const NEW = { dagId: 'single', runType: 'manual', triggeredBy: 'test' } as const;
@@ -42,7 +42,9 @@ it('first tasks run when their trigger is answered, on the worker that was told 
   onOrder = async ({ attempts }) => {
     for (const { run } of attempts) stored.push((await instancesOf(run)).length);
   };
-  engine.setScript(() => 'hang');
+  // While these run, they hold all slots, so that no other task is started before the rows are read.
+  const { promise: end, resolve: endTasks } = Promise.withResolvers<AttemptOutcome>();
+  engine.setScript(() => end);
   const run = await engine.trigger('wide');
   expect(stored).toEqual([0, 0, 0]);
   const [order] = orders;
@@ -61,8 +63,7 @@ it('first tasks run when their trigger is answered, on the worker that was told 
       startFacts: `facts of ${attempt.taskId}`,
     });
   }
-  engine.setScript(() => ({ state: 'success' }));
-  for (const attempt of order?.attempts ?? []) await engine.scheduler.attempts.finish(attempt, { state: 'success' });
+  endTasks({ state: 'success' });
   expect(await engine.ended(run)).toBe('success');
 });
 
