@@ -51,12 +51,12 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.05
 # Counting reads all of /proc (about 3 ms); the kernel's own limit holds meanwhile.
 _COUNT_SECONDS = 0.25
-# A file that takes longer than this does not keep the others waiting: so many of them run beside those that may at once.
+# A file that takes longer than this does not delay the others: so many of them run in addition to the usual number.
 _SLOW_SECONDS = 1.0
 _SLOW_BESIDE = 4
 # Answers of the cache between two looks at the files that are being loaded.
 _KNOWN_AT_ONCE = 20
-# So many files may wait for answers while others are loaded; their time does not run.
+# So many files may wait for answers while others are loaded. The time of the wait does not count for their time limit.
 _WAITING_BESIDE = 16
 _MOST_QUESTIONS = 10_000
 _LONGEST_QUESTION = 4_096

@@ -10,6 +10,9 @@ import os
 import subprocess
 import sys
 import unittest
+from types import SimpleNamespace
+
+from svc_runtime.run.xcom_libraries import Unsupported, _encode_iceberg
 
 from . import PYTHON
 
@@ -101,6 +104,22 @@ class ValueTypes(unittest.TestCase):
 
     def test_people_read_what_a_frame_has_and_not_its_bytes(self) -> None:
         self.assertEqual(self.found["about"][:38], "3 rows; number int64, share float64, w")
+
+
+class TablesElsewhere(unittest.TestCase):
+    """The libraries are not installed here. Their tables have these attributes."""
+
+    def test_a_table_that_was_opened_with_a_secret_is_refused_and_no_other(self) -> None:
+        def catalog_with(**properties):
+            return SimpleNamespace(name=lambda: ("ns", "t"), catalog=SimpleNamespace(name="c", properties=properties))
+
+        plain = {"type": "sql", "uri": "postgresql://svc@db:5432/catalog"}
+        self.assertEqual(_encode_iceberg(catalog_with(**plain), dict)["catalog_properties"], plain)
+        for secret in ({"uri": "postgresql://svc:hidden@db/catalog"}, {"s3.secret-access-key": "hidden"}):
+            with self.assertRaises(Unsupported) as refused:
+                _encode_iceberg(catalog_with(**secret), dict)
+            self.assertIn(f"opened with {next(iter(secret))}", str(refused.exception))
+            self.assertNotIn("hidden", str(refused.exception))
 
 
 if __name__ == "__main__":

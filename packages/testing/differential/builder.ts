@@ -9,7 +9,7 @@ export type Gives = 'number' | 'numbers' | 'sets' | 'dict' | 'text' | 'value' | 
 
 /** Scopes are made first, then tasks, then these are changed. */
 export type Phase = 'dag' | 'scope' | 'task' | 'change';
-/** False when it does not fit into what is there. */
+/** Returns false if the feature cannot be combined with what the DAG already has. */
 export type Feature = { name: string; phase: Phase; apply(build: Build): boolean };
 
 export type Scope = { children: Node[]; around: Scope | undefined; group: Group | undefined };

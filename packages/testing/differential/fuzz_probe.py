@@ -1,4 +1,4 @@
-"""Beside generated DAG files, on Airflow and here: writes down what tasks received and which callbacks were called."""
+"""Imported by generated DAG files, on Airflow and here: records what tasks received and which callbacks were called."""
 
 from __future__ import annotations
 

@@ -127,7 +127,7 @@ class Cache:
         return known[1]
 
     def _sweep(self) -> None:
-        """Once a day: what nobody has asked for in a month goes."""
+        """Removes answers that were not used for a month. It looks once a day."""
         folder = self._folder or ""
         mark = os.path.join(folder, _SWEPT)
         now = time.time()

@@ -9,8 +9,8 @@
 An answer that depends on anything else is not kept, and `reason` says why: the time, chance, programs, the network, files that were
 written. Standard library, installed packages and svc itself are not noted, because the cache knows their state (cache.py).
 
-The notes come from audit events, which nobody can switch off, and from wrappers around what has no such event. Whether code asks for
-the time has no event either: code that names such a function counts as asking when it is executed.
+The notes come from audit events, which a file cannot switch off, and from wrappers around functions without such an event. Python
+has no event for a look at the clock either: code that names such a function counts as reading the clock when it is executed.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _CHANGING = frozenset(
 # Names of modules as well, so they count where they are taken from something, or were imported by themselves.
 _AMBIGUOUS = frozenset(("time", "random"))
 _ALL_CHANGING = _CHANGING | _AMBIGUOUS
-# Given to somebody who calls it: `default_factory=datetime.now`.
+# Passed on to other code, which calls it: `default_factory=datetime.now`.
 _GIVEN = re.compile(rb"\.(?:now|today|utcnow|time|time_ns|uuid1|uuid4|random|urandom)\b(?!\s*[(.=])")
 _SUFFIXES = ("", *all_suffixes())
 

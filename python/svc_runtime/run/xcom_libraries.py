@@ -274,12 +274,23 @@ def _polars_of(data, _):
 # -- tables that are somewhere else: their place travels, as on Airflow
 
 
+# `postgresql://user:password@host`
+_HAS_PASSWORD = re.compile(r"://[^/@\s]*:[^/@\s]+@")
+
+
 def _refuse_secrets(options: dict, what: str) -> None:
-    secret = next((name for name in options if re.search(SENSITIVE_PARTS, str(name), re.IGNORECASE)), None)
+    secret = next(
+        (
+            name
+            for name, value in options.items()
+            if re.search(SENSITIVE_PARTS, str(name), re.IGNORECASE) or _HAS_PASSWORD.search(str(value))
+        ),
+        None,
+    )
     if secret is not None:
         raise Unsupported(
-            f"the {what} was opened with {secret}, and a value must not contain secrets: return its place, and open it in "
-            "the task that uses it"
+            f"the {what} was opened with {secret}, which is or has a secret, and a value must not contain secrets: return its "
+            "place, and open it in the task that uses it"
         )
 
 
