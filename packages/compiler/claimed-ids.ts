@@ -1,6 +1,6 @@
 /**
- * Who claims which DAG id, of the units of a workspace by their names. What one unit claims decides about the few others that claim
- * the same, so registering thousands of files does not look at all of them for each.
+ * Finds the units of a workspace that claim the same DAG id. A unit is a file or a project, and is known by its name. A
+ * change of one unit concerns only the few units with the same ids, so it costs the same in a workspace of thousands.
  */
 import type { CompiledUnit } from './compile-unit.ts';
 import { claims } from './compile-workspace.ts';
@@ -11,8 +11,8 @@ export type ClaimedIds = {
   names(): Iterable<string>;
   get(name: string): CompiledUnit | undefined;
   /**
-   * The unit and all units that claim what it claims, or claimed since this was last asked (`affected`), and whoever else claims
-   * what these do (`all`), in the order of their names.
+   * Returns in `affected` the unit and the units that share a DAG id with it, now or since the last call for it. `all` has
+   * these and the units that share an id with one of them, in the order of their names.
    */
   around(name: string): { affected: ReadonlySet<string>; all: CompiledUnit[] };
 };
@@ -20,7 +20,7 @@ export type ClaimedIds = {
 export function claimedIds(): ClaimedIds {
   const units = new Map<string, CompiledUnit>();
   const claimants = new Map<string, Set<string>>();
-  /** By name: what it claims and has claimed since it was last asked for. */
+  /** By name of a unit: the ids that it has claimed since the last call of `around` for it. */
   const touched = new Map<string, Set<string>>();
 
   function forget(name: string): void {

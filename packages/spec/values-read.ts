@@ -1,6 +1,6 @@
 /**
- * Variables and connections that a DAG file reads while it is compiled. Whoever has the values answers; what was read is
- * recorded by name and fingerprint, so that a change of a value compiles the file again.
+ * Variables and connections that a DAG file reads while it is compiled. The caller of the compiler answers with the
+ * values. Each value is recorded by its name and fingerprint, so that a change of it compiles the file again.
  */
 export type ValueKind = 'variable' | 'connection';
 
@@ -22,7 +22,7 @@ export type AnsweredValue =
   | {
       /** The value of a variable, or a connection in Airflow's JSON form or as a URI. Null if there is none. */
       text: string | null;
-      /** Undefined where nobody will notice a change: the value is not recorded. */
+      /** Undefined for a value whose changes cannot be noticed, for example one from a file: it is not recorded. */
       fingerprint: string | undefined;
       /** Parts of the text that must not appear in a log or a version. */
       masks: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * Packages that the images of Airflow bring along. A repository that is built on one imports them without listing them, so those
- * that its files import are installed. All of them would take minutes, and most files need none.
+ * Packages that are part of the official images of Airflow. A repository that is built on such an image imports them
+ * without listing them. Only those that its files import are installed, because all of them would take minutes.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ function* importedBy(text: string): Generator<string, void> {
   }
 }
 
-/** What is above the size of a DAG file is data, and what cannot be read is told when it is compiled. */
+/** Returns an empty text for a file that is too large for a DAG file, or unreadable: the compiler reports both. */
 function textOf(path: string): string {
   try {
     return readTextFile('dagFile', path, path, 'latin1');

@@ -1,13 +1,13 @@
 /**
- * How soon after a pass the next one may begin. Values that change now and then are followed at once; values that change all
- * the time take a tenth of the time in the end, however long a pass takes.
+ * Decides how soon after a pass the next one may begin. Rare changes are followed at once. If values change all the time,
+ * passes take at most a tenth of the time on average, however long each one is.
  */
 const PAUSE_PER_PASS = 9;
-/** Pauses that may be owed before one is made. */
+/** Pauses are saved up to this sum before one is made, so that a few changes wait for nothing. */
 const CREDIT_MS = 60_000;
 
 export type Pace = {
-  /** Milliseconds until the next look. `worked`: how long this one took; 0 if nothing had to be compiled. */
+  /** Returns the milliseconds until the next look. `worked` is the time that was spent compiling. */
   pauseAfter(worked: number): number;
 };
 

@@ -4,8 +4,8 @@
  *   a file asks ──▶ scope ──▶ the value, opened, and its fingerprint
  *   the stamp of the vault differs ──▶ fingerprints of what was read, compared ──▶ the files that read it are compiled again
  *
- * A fingerprint is an HMAC with a key of the installation over the tenant, the name and the value. Without the key nobody can
- * try values, and equal values of two names have different fingerprints.
+ * A fingerprint is an HMAC over the tenant, the name and the value, with a key of the installation. The key is needed to
+ * guess a value from its fingerprint. Equal values of two names have different fingerprints.
  */
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { AnswerValue, AnsweredValue, ValueKind, ValueRead } from '@svc/spec/values-read.ts';
@@ -20,9 +20,9 @@ import type { OpenSecret } from './tenant-vault.ts';
 
 export type CompileValues = {
   readonly answer: AnswerValue;
-  /** Differs when any variable or connection of the tenant has changed. */
+  /** Changes with each change of a variable or connection of the tenant. */
   stamp(): Promise<string>;
-  /** Returns a key for each of `reads` whose value is another one now: `keyOf(read)`. */
+  /** Returns `keyOf(read)` for each of `reads` whose value has changed. */
   changed(reads: readonly ValueRead[]): Promise<ReadonlySet<string>>;
 };
 

@@ -26,7 +26,7 @@ afterAll(async () => {
   await cluster?.remove();
 });
 
-/** With flags, a server of its own for the test. */
+/** Starts a separate server for a test that gives flags. All other tests share one server. */
 async function start(flags?: Record<string, string>): Promise<void> {
   const settings = async () => ({ 'database.url': await cluster.createDatabase(), ...MANY_LOGINS, ...flags });
   if (flags) server = await startTestServer(await settings());

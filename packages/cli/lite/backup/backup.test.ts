@@ -113,7 +113,7 @@ function startWriting(): { committed: () => number; stop: () => Promise<void> } 
 
 type Stored = { path: string; content: Buffer };
 
-/** What the backup has beside the database, whose forty megabytes no forgery needs, with a manifest of just that. */
+/** Returns the entries of the backup without its database of 40 MB, which no forgery needs, and a manifest of these. */
 async function withoutDatabase(): Promise<Stored[]> {
   const isKept = (path: string): boolean => !path.startsWith('postgres');
   const stored: Stored[] = [];

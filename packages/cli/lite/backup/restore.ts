@@ -141,9 +141,12 @@ async function unpackEntry(entry: TarEntry, draft: string, sums: Map<string, Fil
     await writeEntry(entry, draft, sums);
   } catch (error) {
     if (!IMPOSSIBLE_NAMES.has(systemCode(error) ?? '')) throw error;
-    throw new TarError(`${JSON.stringify(entry.path.slice(0, 200))} cannot be beside its other entries`, {
-      cause: error,
-    });
+    throw new TarError(
+      `${JSON.stringify(entry.path.slice(0, 200))} cannot be unpacked: its name is not possible here, or conflicts with another entry`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 

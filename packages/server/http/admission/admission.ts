@@ -2,12 +2,12 @@
  * Decides which requests are served now, which wait, and which are refused. A burst of requests must not take the
  * process from the scheduler and its agents, from other tenants, or from other users.
  *
- *   arrives ──▶ served     at most `atOnce`; of one user, and of one tenant beside others, at most three quarters
+ *   arrives ──▶ served     at most `atOnce`; at most three quarters for one user, or for one of several tenants
  *          ├──▶ waits      at most `waiting`; served round robin between tenants, and in a tenant between its users
  *          └──▶ refused    429 when the user or the tenant has too many waiting, 503 when all tenants have as many
  *
- * While the process is saturated, fewer are served at the same time: two, or one of each tenant beside others. A tenant
- * that asks for little is served at once, although others wait. While it is served, they wait a moment longer.
+ * While the process is saturated, it serves fewer at the same time: two of a single tenant, or one of each of several. A
+ * tenant with few requests is served at once although others wait, and they wait a moment longer.
  *
  * This module is pure except for the clock that it is given. admission-server.ts handles the requests themselves.
  */

@@ -1,9 +1,9 @@
 /**
  * How many requests of one tenant may be served at the same time.
  *
- * A tenant that is alone may have all places. Beside another tenant it has at most three quarters of them. While the
- * process is saturated it has one, because each further request delays those of the other tenants. The share grows
- * again step by step, so a crowd does not saturate the process again at once.
+ * If one tenant sends requests, it may use all places. If several tenants do, each may use at most three quarters. While
+ * the process is saturated, each may use one, because each further request delays those of the other tenants. After that
+ * the share grows step by step, so that one tenant does not saturate the process again at once.
  */
 
 /** The name under which all clients count whose tenant is not known yet. */
