@@ -143,8 +143,7 @@ describe('svc, installed from its package into an empty directory', () => {
         cli('dags', 'unpause', 'my_dag', 'fan_out');
         for (const dag of ['my_dag', 'fan_out']) expect(cli('runs', 'trigger', dag, '--wait')).toMatch(/success/);
       } finally {
-        process.kill(-lite.pid, 'SIGINT'); // as a terminal does: to the whole group
-        await lite.ended;
+        await lite.end(() => process.kill(-lite.pid, 'SIGINT')); // as a terminal does: to the whole group
       }
       await expect.poll(() => processesNaming(directory), { timeout: 60_000 }).toEqual([]);
     },

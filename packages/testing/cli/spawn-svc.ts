@@ -2,18 +2,23 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
 
+/** A start on a busy machine takes a minute. What takes longer than this hangs, and its output shows where. */
+const PATIENCE_MS = 240_000;
 const SVC = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 
 export type SpawnedSvc = {
   readonly pid: number;
   /** Both streams, as a person would see them. */
   output(): string;
-  /** Resolves when the output has this text; rejects when the process ends without it. */
+  /** Resolves when the output has this text; rejects when the process ends without it, or says nothing for minutes. */
   until(text: string): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** Calls `signal` and waits for the end. Rejects with the output when the process does not end for minutes. */
+  end(signal: () => void): Promise<number | NodeJS.Signals | null>;
   /** The exit code, or the signal that ended it. */
   readonly ended: Promise<number | NodeJS.Signals | null>;
 };
@@ -51,11 +56,19 @@ export function spawnProgram(
           resolve();
         };
         changed.add(look);
-        void ended.then((how) =>
-          reject(new Error(`${basename(program)} ended (${how}) without saying "${text}":\n${output}`)),
-        );
+        const refuse = (what: string): void =>
+          reject(new Error(`${basename(program)} ${what} without saying "${text}":\n${output}`));
+        void ended.then((how) => refuse(`ended (${how})`));
+        setTimeout(() => refuse(`runs for ${PATIENCE_MS / 1000} s`), PATIENCE_MS).unref();
         look();
       }),
+    async end(signal) {
+      signal();
+      const late = delay(PATIENCE_MS, 'late' as const, { ref: false });
+      const how = await Promise.race([ended, late]);
+      if (how === 'late') throw new Error(`${basename(program)} does not end:\n${output}`);
+      return how;
+    },
     kill: (signal) => void child.kill(signal),
     ended,
   };

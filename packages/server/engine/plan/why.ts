@@ -106,13 +106,14 @@ const idsOf = (rows: readonly Instance[]): string[] => [...new Set(rows.map((row
 
 /** Returns text such as `load, check[4], transform (7 of 10 instances) and 2 more`. */
 function nameAll(rows: readonly Instance[], among: readonly Instance[]): string {
-  const names = idsOf(rows).map((taskId) => {
+  const taskIds = idsOf(rows);
+  const names = taskIds.slice(0, NAMED).map((taskId) => {
     const own = rows.filter((row) => row.taskId === taskId);
     const all = among.filter((row) => row.taskId === taskId).length;
     const [only] = own;
     if (own.length > 1) return `${taskId} (${own.length} of ${all} instances)`;
     return only && only.mapIndex >= 0 ? `${taskId}[${only.mapIndex}]` : taskId;
   });
-  if (names.length <= NAMED) return names.join(', ');
-  return `${names.slice(0, NAMED).join(', ')} and ${names.length - NAMED} more`;
+  const more = taskIds.length - names.length;
+  return more > 0 ? `${names.join(', ')} and ${more} more` : names.join(', ');
 }
