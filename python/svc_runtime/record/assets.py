@@ -78,10 +78,10 @@ class Asset(BaseAsset):
         self.watchers = list(watchers or [])
 
     @staticmethod
-    def ref(*, name: str | None = None, uri: str | None = None):
-        if name is not None and uri is None:
+    def ref(*, name: str = "", uri: str = ""):
+        if name and not uri:
             return AssetNameRef(name)
-        if uri is not None and name is None:
+        if uri and not name:
             return AssetUriRef(uri)
         raise TypeError("Asset.ref() takes exactly one of 'name' and 'uri'")
 
@@ -158,12 +158,16 @@ class _Condition(BaseAsset):
 
 
 class AssetAny(_Condition):
+    agg_func = any
+
     def __or__(self, other):
         # `a | b | c` stays one flat list, as the UI shows it.
         return AssetAny(*self.objects, other) if isinstance(other, BaseAsset) else NotImplemented
 
 
 class AssetAll(_Condition):
+    agg_func = all
+
     def __and__(self, other):
         return AssetAll(*self.objects, other) if isinstance(other, BaseAsset) else NotImplemented
 

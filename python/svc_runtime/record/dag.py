@@ -235,8 +235,16 @@ class DAG:
             raise TaskNotFound(f"Task {task_id} not found")
         return self.task_dict[task_id]
 
-    def has_task_group(self, group_id: str) -> bool:
-        return group_id in self.task_group_dict
+    def has_task_group(self, task_group_id: str) -> bool:
+        return task_group_id in self.task_group_dict
+
+    @property
+    def teardowns(self) -> list:
+        return [task for task in self.tasks if task.is_teardown]
+
+    @property
+    def tasks_upstream_of_teardowns(self) -> list:
+        return [task for teardown in self.teardowns for task in teardown.upstream_list if not task.is_teardown]
 
     def set_dependency(self, upstream_task_id: str, downstream_task_id: str) -> None:
         self.get_task(upstream_task_id).set_downstream(self.get_task(downstream_task_id))

@@ -40,8 +40,8 @@ class DeadlineReference:
     DAGRUN_QUEUED_AT = _Reference("dagrun_queued_at")
 
     @staticmethod
-    def FIXED_DATETIME(when: datetime.datetime) -> _Reference:
-        return _Reference("fixed_datetime", datetime=when)
+    def FIXED_DATETIME(dt: datetime.datetime) -> _Reference:
+        return _Reference("fixed_datetime", datetime=dt)
 
     @staticmethod
     def AVERAGE_RUNTIME(max_runs: int = 0, min_runs: int | None = None) -> _Reference:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Iterable
 
 from ..exceptions import AirflowException, DuplicateTaskIdFound, TaskAlreadyInTaskGroup
 from . import current
-from .node import DependencyMixin, TaskNode, validate_group_key
+from .node import DependencyMixin, RelatedNode, TaskNode, validate_group_key
 
 _SUFFIX = re.compile(r"^(.+)__(\d+)$")
 
@@ -26,8 +27,9 @@ def unique_id(wanted: str, taken: set) -> str:
     return f"{stem}__{highest + 1}"
 
 
-class TaskGroup(DependencyMixin):
+class TaskGroup(RelatedNode):
     svc_is_mapped = False
+    log = logging.getLogger("airflow.task_group")
 
     def __init__(
         self,
@@ -52,6 +54,7 @@ class TaskGroup(DependencyMixin):
         self.ui_fgcolor = ui_fgcolor
         self.group_display_name = group_display_name
         self.project_dir = project_dir
+        self.add_suffix_on_collision = add_suffix_on_collision
         self.children: dict = {}
         self.upstream_group_ids: set = set()
         self.downstream_group_ids: set = set()
@@ -125,21 +128,22 @@ class TaskGroup(DependencyMixin):
         group_id = self.group_id
         return f"{group_id}.{label}" if self.prefix_group_id and group_id else label
 
-    def add(self, node):
-        key = node.node_id
-        existing_group = getattr(node, "task_group", None)
-        if existing_group is not None and existing_group is not self and isinstance(node, TaskNode):
+    def add(self, task):
+        """Adds a task or a group."""
+        key = task.node_id
+        existing_group = getattr(task, "task_group", None)
+        if existing_group is not None and existing_group is not self and isinstance(task, TaskNode):
             raise TaskAlreadyInTaskGroup(
-                f"cannot add '{node.node_id}' to '{self.group_id or 'the DAG'}': it is already in "
+                f"cannot add '{task.node_id}' to '{self.group_id or 'the DAG'}': it is already in "
                 f"'{existing_group.node_id}'"
             )
         if key in self.children:
             kind = "Task" if isinstance(self.children[key], TaskNode) else "group"
             raise DuplicateTaskIdFound(f"{kind} id '{key}' has already been added to the DAG")
-        if isinstance(node, TaskGroup) and node.children:
+        if isinstance(task, TaskGroup) and task.children:
             raise AirflowException("Cannot add a non-empty TaskGroup")
-        self.children[key] = node
-        return node
+        self.children[key] = task
+        return task
 
     def __enter__(self):
         current.group_stack.append(self)
@@ -157,13 +161,6 @@ class TaskGroup(DependencyMixin):
 
     def iter_tasks(self):
         return iter(self)
-
-    def iter_mapped_task_groups(self):
-        group: TaskGroup | None = self
-        while group is not None:
-            if isinstance(group, MappedTaskGroup):
-                yield group
-            group = group.parent_group
 
     def has_task(self, task) -> bool:
         return any(child is task for child in self)
@@ -267,11 +264,11 @@ class TaskGroup(DependencyMixin):
         ends = (far, self.upstream_join_id) if upstream else (self.downstream_join_id, far)
         edge_modifier.add_edge_info(self.dag, *ends)
 
-    def set_upstream(self, other, edge_modifier=None) -> None:
-        self._set_relatives(other, upstream=True, edge_modifier=edge_modifier)
+    def set_upstream(self, task_or_task_list, edge_modifier=None) -> None:
+        self._set_relatives(task_or_task_list, upstream=True, edge_modifier=edge_modifier)
 
-    def set_downstream(self, other, edge_modifier=None) -> None:
-        self._set_relatives(other, upstream=False, edge_modifier=edge_modifier)
+    def set_downstream(self, task_or_task_list, edge_modifier=None) -> None:
+        self._set_relatives(task_or_task_list, upstream=False, edge_modifier=edge_modifier)
 
     def as_setup(self):
         raise AirflowException("Cannot set a TaskGroup as setup; mark the tasks inside it")
@@ -281,6 +278,18 @@ class TaskGroup(DependencyMixin):
 
     def topological_sort(self) -> list:
         return list(self.children.values())
+
+    def hierarchical_alphabetical_sort(self) -> list:
+        """Returns the children by label, groups before tasks."""
+        return sorted(self.children.values(), key=lambda node: (not isinstance(node, TaskGroup), node.label))
+
+    def get_task_group_dict(self) -> dict:
+        """Returns this group and all groups in it by id. The root of a DAG has the id None."""
+        found = {self.group_id: self}
+        for child in self.children.values():
+            if isinstance(child, TaskGroup):
+                found.update(child.get_task_group_dict())
+        return found
 
     def __repr__(self) -> str:
         return f"<TaskGroup: {self.group_id}>"

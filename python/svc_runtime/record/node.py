@@ -88,12 +88,68 @@ class DependencyMixin:
         return self
 
 
-class TaskNode(DependencyMixin):
+class RelatedNode(DependencyMixin):
+    """What tasks and groups share: a DAG, a group around them, and the tasks above and below."""
+
+    dag: Any
+    task_group: Any
+    upstream_task_ids: set[str]
+    downstream_task_ids: set[str]
+
+    @property
+    def dag_id(self) -> str:
+        return self.dag.dag_id if self.dag is not None else "adhoc_airflow"
+
+    @property
+    def upstream_list(self) -> list:
+        return [self.dag.get_task(task_id) for task_id in self.upstream_task_ids]
+
+    @property
+    def downstream_list(self) -> list:
+        return [self.dag.get_task(task_id) for task_id in self.downstream_task_ids]
+
+    def has_dag(self) -> bool:
+        return self.dag is not None
+
+    def get_dag(self):
+        return self.dag
+
+    def get_direct_relative_ids(self, upstream: bool = False) -> set:
+        return self.upstream_task_ids if upstream else self.downstream_task_ids
+
+    def get_direct_relatives(self, upstream: bool = False) -> list:
+        return self.upstream_list if upstream else self.downstream_list
+
+    def get_flat_relative_ids(self, *, upstream: bool = False, depth: int | None = None) -> set:
+        """Returns ids of all tasks above or below. `depth`: of those that are at most so many edges away."""
+        seen: set = set()
+        nearest = set(self.get_direct_relative_ids(upstream))
+        while nearest and depth != 0:
+            seen |= nearest
+            depth = None if depth is None else depth - 1
+            further = (self.dag.get_task(task_id).get_direct_relative_ids(upstream) for task_id in nearest)
+            nearest = set().union(*further) - seen
+        return seen
+
+    def get_flat_relatives(self, upstream: bool = False, depth: int | None = None) -> list:
+        return [self.dag.get_task(task_id) for task_id in self.get_flat_relative_ids(upstream=upstream, depth=depth)]
+
+    def iter_mapped_task_groups(self):
+        """The mapped groups around it, the innermost first. A mapped group is the first itself."""
+        group: Any = self if isinstance(getattr(self, "children", None), dict) else self.task_group
+        while group is not None:
+            if group.svc_is_mapped:
+                yield group
+            group = group.task_group
+
+    def get_closest_mapped_task_group(self):
+        return next(self.iter_mapped_task_groups(), None)
+
+
+class TaskNode(RelatedNode):
     """What plain and mapped operators share: an id, a DAG, a group, edges."""
 
     task_id: str
-    upstream_task_ids: set[str]
-    downstream_task_ids: set[str]
     inlets: list
     outlets: list
     doc_md: str | None
@@ -132,46 +188,12 @@ class TaskNode(DependencyMixin):
         return self.task_id
 
     @property
-    def dag_id(self) -> str:
-        return self.dag.dag_id if self.dag is not None else "adhoc_airflow"
-
-    @property
     def roots(self) -> list:
         return [self]
 
     @property
     def leaves(self) -> list:
         return [self]
-
-    @property
-    def upstream_list(self) -> list:
-        return [self.dag.get_task(task_id) for task_id in self.upstream_task_ids]
-
-    @property
-    def downstream_list(self) -> list:
-        return [self.dag.get_task(task_id) for task_id in self.downstream_task_ids]
-
-    def has_dag(self) -> bool:
-        return self.dag is not None
-
-    def get_dag(self):
-        return self.dag
-
-    def get_direct_relative_ids(self, upstream: bool = False) -> set:
-        return self.upstream_task_ids if upstream else self.downstream_task_ids
-
-    def get_direct_relatives(self, upstream: bool = False) -> list:
-        return self.upstream_list if upstream else self.downstream_list
-
-    def get_flat_relative_ids(self, upstream: bool = False) -> set:
-        seen: set = set()
-        pending = list(self.get_direct_relative_ids(upstream))
-        while pending:
-            task_id = pending.pop()
-            if task_id not in seen:
-                seen.add(task_id)
-                pending.extend(self.dag.get_task(task_id).get_direct_relative_ids(upstream))
-        return seen
 
     def set_upstream(self, task_or_task_list, edge_modifier=None) -> None:
         self._set_relatives(task_or_task_list, upstream=True, edge_modifier=edge_modifier)

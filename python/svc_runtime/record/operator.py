@@ -107,6 +107,7 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
     operator_extra_links: Sequence = ()
     shallow_copy_attrs: Sequence[str] = ()
     supports_lineage = False
+    inherits_from_skipmixin = False
     start_trigger_args: object = None
     start_from_trigger = False
     custom_operator_name: str | None = None
@@ -235,6 +236,30 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         return False
 
     @property
+    def is_async(self) -> bool:
+        return False
+
+    @property
+    def has_on_execute_callback(self) -> bool:
+        return bool(vars(self).get("on_execute_callback"))
+
+    @property
+    def has_on_failure_callback(self) -> bool:
+        return bool(vars(self).get("on_failure_callback"))
+
+    @property
+    def has_on_retry_callback(self) -> bool:
+        return bool(vars(self).get("on_retry_callback"))
+
+    @property
+    def has_on_skipped_callback(self) -> bool:
+        return bool(vars(self).get("on_skipped_callback"))
+
+    @property
+    def has_on_success_callback(self) -> bool:
+        return bool(vars(self).get("on_success_callback"))
+
+    @property
     def inherits_from_empty_operator(self) -> bool:
         return getattr(self, "_is_empty", False)
 
@@ -294,6 +319,14 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         hook = self._svc_hooks["post_execute"]
         if hook is not None:
             hook(context, result)
+
+    def dry_run(self) -> None:
+        """Logs the fields that may be templates, as they are written."""
+        self.log.info("Dry run of %s", self.task_id)
+        for field in self.template_fields:
+            content = getattr(self, field, None)
+            if isinstance(content, str) and content:
+                self.log.info("%s: %s", field, content)
 
     def on_kill(self) -> None:
         """Called when the attempt is stopped from outside."""

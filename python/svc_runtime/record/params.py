@@ -101,8 +101,13 @@ class ParamsDict(MutableMapping):
     def __repr__(self) -> str:
         return repr({name: param.value for name, param in self._params.items()})
 
-    def get_param(self, name: str) -> Param:
-        return self._params[name]
+    def get_param(self, key: str) -> Param:
+        return self._params[key]
+
+    @staticmethod
+    def filter_params_by_source(params: ParamsDict, source: str) -> ParamsDict:
+        """Returns the params of this source: `dag` or `task`."""
+        return ParamsDict({name: param for name, param in params.param_items() if param.source == source})
 
     def param_items(self):
         return self._params.items()

@@ -87,6 +87,24 @@ class BaseNotifier(LoggingMixin):
     async def async_notify(self, context) -> None:
         raise NotImplementedError
 
+    def prepare_template(self) -> None:
+        """Called once before templates are rendered."""
+
+    def resolve_template_files(self) -> None:
+        from ..record.templating import resolve_files
+
+        resolve_files(self)
+
+    def get_template_env(self, dag=None):
+        from ..record.templating import template_environment
+
+        return template_environment(self, dag)
+
+    def render_template(self, content, context, jinja_env=None, seen_oids=None):
+        from ..record.templating import render_value
+
+        return render_value(self, content, context, jinja_env)
+
     def render_template_fields(self, context, jinja_env=None) -> None:
         from ..record.templating import render_fields
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 
 class PathParts:
+    sep = "/"
+    root_marker = "/"
+
     _protocol: str
     _rest: str
     _options: dict

@@ -6,6 +6,7 @@ from .hooks import LoggingMixin
 
 
 class BaseTrigger(LoggingMixin):
+    supports_triggerer_queue = True
     # Set by the triggerer.
     task_instance = None
     trigger_id: int | None = None
@@ -25,9 +26,12 @@ class BaseTrigger(LoggingMixin):
     async def cleanup(self) -> None:
         """Called when the trigger ends, in whatever way."""
 
+    @staticmethod
+    def repr(classpath: str, kwargs: dict) -> str:
+        return f"<{classpath} {', '.join(f'{name}={value}' for name, value in kwargs.items())}>"
+
     def __repr__(self) -> str:
-        class_path, kwargs = self.serialize()
-        return f"<{class_path} {', '.join(f'{name}={value}' for name, value in kwargs.items())}>"
+        return self.repr(*self.serialize())
 
 
 class BaseEventTrigger(BaseTrigger):

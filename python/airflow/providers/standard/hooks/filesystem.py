@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from svc_runtime.run.hooks import BaseHook
 
 
@@ -17,6 +19,14 @@ class FSHook(BaseHook):
 
     def get_conn(self) -> None:
         return None
+
+    def test_connection(self) -> tuple:
+        path = self.get_path()
+        if not path:
+            return False, "the connection has no path: set its extra field `path`"
+        if not os.path.exists(path):
+            return False, f"the path {path} does not exist"
+        return True, f"the path {path} exists"
 
     def get_path(self) -> str:
         """The connection's `path` extra; without such a connection, paths are taken as they are."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urlsplit, urlunsplit
+from urllib.parse import quote, unquote, urlsplit, urlunsplit
 
 from svc_runtime.run.hooks import BaseHook
 
@@ -16,6 +16,23 @@ class PackageIndexHook(BaseHook):
     def __init__(self, pi_conn_id: str = default_conn_name, **kwargs) -> None:
         super().__init__(**kwargs)
         self.pi_conn_id = pi_conn_id
+
+    def test_connection(self) -> tuple:
+        import base64
+        from urllib.error import URLError
+        from urllib.request import Request, urlopen
+
+        try:
+            parts = urlsplit(self.get_connection_url())
+            login, _, host = parts.netloc.rpartition("@")
+            request = Request(urlunsplit(parts._replace(netloc=host)))
+            if login:
+                plain = unquote(login) if ":" in login else f"{unquote(login)}:"
+                request.add_header("Authorization", f"Basic {base64.b64encode(plain.encode()).decode()}")
+            with urlopen(request, timeout=10) as answer:
+                return True, f"the index answers with status {answer.status}"
+        except (URLError, OSError, ValueError) as error:
+            return False, str(error)
 
     def get_connection_url(self) -> str:
         connection = self.get_connection(self.pi_conn_id)

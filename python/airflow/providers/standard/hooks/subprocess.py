@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
+import tempfile
 from collections import namedtuple
 
 from svc_runtime.run.hooks import BaseHook
+
+
+@contextlib.contextmanager
+def working_directory(cwd: str | None = None):
+    """Gives this folder, or a temporary one that is removed afterwards."""
+    if cwd is not None:
+        yield cwd
+        return
+    with tempfile.TemporaryDirectory(prefix="airflowtmp") as folder:
+        yield folder
+
 
 SubprocessResult = namedtuple("SubprocessResult", ["exit_code", "output"])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 
 from svc_runtime.exceptions import AirflowException, DownstreamTasksSkipped
@@ -10,6 +11,14 @@ from svc_runtime.record.operator import BaseOperator
 
 class SkipMixin:
     """Skipping is a request to the runner: it raises, the scheduler marks."""
+
+    @property
+    def log(self) -> logging.Logger:
+        return logging.getLogger(f"{type(self).__module__}.{type(self).__name__}")
+
+    def skip(self, ti, tasks) -> None:
+        """Skips these tasks of the same run. They have to be directly downstream."""
+        skip_downstream(ti, sorted(task.node_id for task in tasks))
 
     def skip_all_except(self, ti, branch_task_ids) -> None:
         _skip_all_except(self, ti, branch_task_ids)

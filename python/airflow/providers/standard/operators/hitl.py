@@ -40,12 +40,33 @@ class HITLOperator(BaseOperator):
         self.notifiers = as_list(notifiers)
         self.assigned_users = as_list(assigned_users)
         self.response_timeout = response_timeout
+        self.validate_options()
+        self.validate_params()
+        self.validate_defaults()
+
+    def validate_options(self) -> None:
         if not self.options:
             raise ValueError('"options" cannot be empty.')
+
+    def validate_params(self) -> None:
+        if "_options" in self.form:
+            raise ValueError('"_options" is not allowed in params')
+
+    def validate_defaults(self) -> None:
         if self.defaults and not set(self.defaults) <= set(self.options):
             raise ValueError(f'defaults "{self.defaults}" should be a subset of options "{self.options}"')
         if self.defaults and len(self.defaults) > 1 and not self.multiple:
             raise ValueError('More than one defaults given when "multiple" is set to False.')
+
+    @property
+    def serialized_params(self) -> dict:
+        """The form's fields with their schemas and defaults."""
+        return {name: param.dump() for name, param in self.form.param_items()}
+
+    def validate_chosen_options(self, chosen_options: list) -> None:
+        unknown = set(chosen_options) - set(self.options)
+        if unknown:
+            raise HITLTriggerEventError(f"the answer {sorted(unknown)} is none of the options {self.options}")
 
     def execute(self, context):
         from svc_runtime.run.hitl import answer_to
@@ -58,9 +79,7 @@ class HITLOperator(BaseOperator):
 
     def execute_complete(self, context, event: dict):
         """What the task returns: the options chosen and the form as it was filled in."""
-        unknown = set(event["chosen_options"]) - set(self.options)
-        if unknown:
-            raise HITLTriggerEventError(f"the answer {sorted(unknown)} is none of the options {self.options}")
+        self.validate_chosen_options(event["chosen_options"])
         who = event["responded_by_user"]
         self.log.info("%s chose %s", who["name"] if who else "Nobody; by default,", ", ".join(event["chosen_options"]))
         return {
@@ -107,11 +126,12 @@ class ApprovalOperator(HITLOperator):
     inherits_from_skipmixin = True
     APPROVE = "Approve"
     REJECT = "Reject"
+    FIXED_ARGS = ("options", "multiple")
 
     def __init__(
         self, *, ignore_downstream_trigger_rules: bool = False, fail_on_reject: bool = False, **kwargs
     ) -> None:
-        for name in ("options", "multiple"):
+        for name in self.FIXED_ARGS:
             if name in kwargs:
                 raise ValueError(f"Passing {name} to ApprovalOperator is not allowed.")
         super().__init__(options=[self.APPROVE, self.REJECT], **kwargs)
@@ -141,6 +161,9 @@ class HITLBranchOperator(HITLOperator, BranchMixIn):
     def __init__(self, *, options_mapping: dict | None = None, **kwargs) -> None:
         super().__init__(**kwargs)
         self.options_mapping = options_mapping or {}
+        self.validate_options_mapping()
+
+    def validate_options_mapping(self) -> None:
         unknown = sorted(set(self.options_mapping) - set(self.options))
         if unknown:
             raise ValueError(f"options_mapping contains keys that are not in options: {unknown}")
@@ -158,8 +181,10 @@ class HITLBranchOperator(HITLOperator, BranchMixIn):
 class HITLEntryOperator(HITLOperator):
     """A form; without options of its own there is nothing to choose but OK."""
 
+    OK = "OK"
+
     def __init__(self, **kwargs) -> None:
         if "options" not in kwargs:
-            kwargs["options"] = ["OK"]
-            kwargs.setdefault("defaults", ["OK"])
+            kwargs["options"] = [self.OK]
+            kwargs.setdefault("defaults", [self.OK])
         super().__init__(**kwargs)

@@ -26,9 +26,10 @@ class WorkflowTrigger(BaseTrigger):
         allowed_states=None,
         poke_interval: float = 2.0,
         soft_fail: bool = False,
+        execution_dates: list | None = None,
         **kwargs,
     ) -> None:
-        dates = logical_dates if logical_dates is not None else kwargs.pop("execution_dates", None)
+        dates = logical_dates if logical_dates is not None else execution_dates
         super().__init__(
             external_dag_id=external_dag_id,
             run_ids=run_ids,
