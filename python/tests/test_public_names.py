@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 import public_names
+
 from airflow import sdk
 
 from . import TESTS
