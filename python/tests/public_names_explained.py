@@ -37,7 +37,7 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "Metadata": lambda: sdk.Metadata(sdk.Asset("a")),
     "MultipleCronTriggerTimetable": lambda: sdk.MultipleCronTriggerTimetable("@daily", timezone="UTC"),
     "ObjectStoragePath": lambda: sdk.ObjectStoragePath("file:///tmp"),
-    "ParamsDict": lambda: sdk.ParamsDict(),
+    "ParamsDict": sdk.ParamsDict,
     "PartitionedAssetTimetable": lambda: sdk.PartitionedAssetTimetable(assets=sdk.Asset("a")),
     "TaskGroup": _group,
     "TaskInstance": lambda: RunningTaskInstance,  # here, the public name is only a type for annotations
