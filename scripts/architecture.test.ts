@@ -60,6 +60,8 @@ const ENGINE: Arrows = {
   runs: ['advance', 'claim', 'plan', 'shared', 'sql'],
   triggers: ['advance', 'runs', 'shared', 'sql'],
   edit: ['advance', 'plan', 'runs', 'shared', 'sql'],
+  // One run in memory, for `dag.test()`.
+  'single-run': ['advance', 'plan', 'runs', 'shared', 'sql'],
 };
 
 /** Resources of the HTTP API. The web UI's private endpoints may show anything. */

@@ -31,6 +31,16 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.run",
         "svc_runtime.exceptions",
     },
+    # At the top: it runs what the others record, and compiles it for the engine.
+    "svc_runtime.dag_test": {
+        "svc_runtime.ask_timetable",
+        "svc_runtime.compile",
+        "svc_runtime.enums",
+        "svc_runtime.exceptions",
+        "svc_runtime.record",
+        "svc_runtime.run",
+        "svc_runtime.triggerer",
+    },
     "svc_runtime.fix": {"svc_runtime.enums", "svc_runtime.old_import_paths"},
     "svc_runtime.import_paths": {"svc_runtime.old_import_paths", "svc_runtime.provider_import_paths"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},

@@ -26,7 +26,8 @@ export const PRODUCTS: readonly Product[] = [
     name: 'svc',
     description: 'A control plane for DAG workflows, with its command line, agent and tool server',
     programs: { svc: 'packages/cli/main.ts', 'svc-agent': AGENT, 'svc-mcp': 'packages/mcp/main.ts' },
-    threads: ['packages/compiler/main.ts'],
+    // The engine of `dag.test()` is a program of its own, which Python starts.
+    threads: ['packages/compiler/main.ts', 'packages/server/engine/single-run/main.ts'],
     files: [...PYTHON, 'examples', 'docs', 'README.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'],
   },
   {

@@ -234,6 +234,7 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
     module = ModuleType(module_name(path))
     module.__file__ = path
     sys.modules[module.__name__] = module
+    current.is_compiling = True
     try:
         plugins = load_plugins(dags_folder, bundle)
         for warning in (*plugins.problems(), *plugins.warnings):

@@ -41,6 +41,8 @@ reads: Any = None
 # Variables and connections for the file that is being compiled (compile/asked_values.py); None where it is compiled without
 # a control plane.
 values: Any = None
+# A process of ours loads a file: it neither runs tasks for the author nor starts programs for them.
+is_compiling = False
 # The file has asked for a variable or a connection that nothing answers here.
 asked_in_vain = False
 

@@ -270,9 +270,33 @@ class DAG:
 
         return template_environment(None, self)
 
-    def test(self, *args, **kwargs):
-        raise AirflowException(
-            "dag.test() is not available while a file is compiled; guard it with `if __name__ == '__main__':`"
+    def test(
+        self,
+        run_after: datetime.datetime | None = None,
+        logical_date=NOTSET,
+        run_conf: dict | None = None,
+        conn_file_path: str | None = None,
+        variable_file_path: str | None = None,
+        use_executor: bool = False,
+        mark_success_pattern=None,
+    ):
+        """Runs the DAG once, in this process, and returns the run."""
+        import importlib
+
+        if current.is_compiling:
+            raise AirflowException(
+                "dag.test() is not available while a file is compiled; guard it with `if __name__ == '__main__':`"
+            )
+        # By name: what runs DAGs is made of what is recorded here.
+        return importlib.import_module("svc_runtime.dag_test.test_dag").test_dag(
+            self,
+            run_after=run_after,
+            logical_date=logical_date,
+            run_conf=run_conf,
+            conn_file_path=conn_file_path,
+            variable_file_path=variable_file_path,
+            use_executor=use_executor,
+            mark_success_pattern=mark_success_pattern,
         )
 
     def cli(self) -> None:

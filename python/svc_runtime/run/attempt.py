@@ -61,12 +61,22 @@ class Attempt:
         except (AirflowTaskTerminated, AgentGone):
             raise
         except BaseException as error:
+            if self.leaves(error):
+                raise
             self._check_stopped()
             sink.hold()
             self._ended_by(error)
         self._finish()
         self.stopping.task = None
         return outcome
+
+    def leaves(self, error: BaseException) -> bool:
+        """True for an exception that is no end of the task, but of the process that runs it."""
+        return False
+
+    def own(self, task):
+        """The task that this attempt may change. A process that runs nothing else needs no copy."""
+        return task
 
     def _check_stopped(self) -> None:
         """A body that swallowed its end is stopped all the same: no outcome, no callbacks."""
@@ -82,6 +92,7 @@ class Attempt:
         for problem in current.plugin_problems:
             say(problem, level=logging.WARNING)
         ti = RunningTaskInstance(job, dag, self.channel)
+        ti.task = self.own(ti.task)
         ti.svc_left = self.outcome.xcoms
         self.context = context = build_context(job, dag, ti.dag_run, ti, self.channel)
         self.ti = ti

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,6 +35,17 @@ def reset() -> None:
     global secrets_source
     _stack.clear()
     secrets_source = None
+
+
+@contextlib.contextmanager
+def restored():
+    """Afterwards everything is as before: for tasks that run in a process that goes on."""
+    global secrets_source, base_url
+    before = (list(_stack), secrets_source, base_url)
+    try:
+        yield
+    finally:
+        _stack[:], secrets_source, base_url = before
 
 
 def get_current_context():

@@ -86,7 +86,7 @@ class Values:
             )
         if size <= inline_bytes:
             return {"key": key, "value": encoded, **more}, size
-        length = more.get("length") if more else _length(encoded)
+        length = more.get("length") if more else item_count(encoded)
         stored = {"id": self._store(text), "length": length}
         return {"key": key, "value": _described(value, length, size), "stored": stored}, 0
 
@@ -132,7 +132,7 @@ class Values:
                 return bytes(text)
 
 
-def _length(encoded) -> int | None:
+def item_count(encoded) -> int | None:
     """How many items a later task could be expanded over (itemCount in packages/server/xcom/value.ts)."""
     if isinstance(encoded, list):
         return len(encoded)

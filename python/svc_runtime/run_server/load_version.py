@@ -48,6 +48,7 @@ def load_version(request: dict) -> DAG:
     module.__file__ = path
     sys.modules[module.__name__] = module
     recording.reset()
+    recording.is_compiling = True
     recording.limits.max_tasks = sys.maxsize
     try:
         load_plugins(folder, request.get("bundle"))

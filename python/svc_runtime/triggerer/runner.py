@@ -106,7 +106,7 @@ class Runner:
         current_order.set(order)
         trigger = None
         try:
-            trigger = await asyncio.to_thread(_build, order)
+            trigger = await asyncio.to_thread(build_trigger, order)
             _log.info("trigger %s starting", trigger)
             await self._wait_for_events(order, trigger)
         except asyncio.CancelledError:
@@ -131,7 +131,7 @@ class Runner:
                         f"a trigger must yield TriggerEvent objects, and {order['class_path']} gave a {type(event).__name__}"
                     )
                 _log.info("Trigger fired event: %s", event)
-                await self._fire(order, _message(event))
+                await self._fire(order, message_of(event))
                 if order["kind"] != "asset":
                     return
         finally:
@@ -154,7 +154,7 @@ class Runner:
         await self.logs.flush(order["id"])
 
 
-def _build(order: dict):
+def build_trigger(order: dict):
     kind = import_string(order["class_path"])  # first: values in the arguments may be of classes that it brings along
     kwargs = json.loads(order["kwargs"])
     # Of a deferred task as it encoded them; of watchers and callbacks as they were compiled.
@@ -166,7 +166,7 @@ def _build(order: dict):
     return trigger
 
 
-def _message(event: TriggerEvent) -> dict:
+def message_of(event: TriggerEvent) -> dict:
     if not isinstance(event, BaseTaskEndEvent):
         return {"payload": encode(event.payload)}
     xcoms = {key: encode(value) for key, value in (event.xcoms or {}).items()}

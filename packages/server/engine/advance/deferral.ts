@@ -11,7 +11,6 @@
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
-import type { AttemptOutcome } from '../shared/attempts.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import { deleteTriggersOf, recordEvents, replaceTriggers } from '../sql/triggers.ts';
 import type { TriggerEvent } from '../sql/triggers.ts';
@@ -119,22 +118,4 @@ export async function deferScheduled(
       for (const row of work.loadedRows()) if (row.state === 'scheduled') work.change(row, { claimable: false });
     return writeAll(trx, works);
   });
-}
-
-/**
- * Returns how the event ends its task without a process (`end_from_trigger`). Returns undefined when the task continues
- * with it.
- */
-export function endingOf(event: string): AttemptOutcome | undefined {
-  const { ends, xcoms } = JSON.parse(event) as { ends?: unknown; xcoms?: Record<string, unknown> };
-  if (ends !== 'success' && ends !== 'failed' && ends !== 'skipped') return undefined;
-  const values = Object.entries(xcoms ?? {}).map(([key, value]) => ({ key, value: JSON.stringify(value) }));
-  return {
-    state: ends,
-    ...(ends === 'failed' && {
-      retryable: false,
-      failure: { cause: 'exception', text: 'the trigger has failed the task' },
-    }),
-    ...(values.length > 0 && { xcoms: values }),
-  };
 }

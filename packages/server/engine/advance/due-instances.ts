@@ -9,7 +9,7 @@ import type { RunEffects } from './apply-to-runs.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { deleteTriggersOf, findTriggersOf } from '../sql/triggers.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
-import { endingOf } from './deferral.ts';
+import { endingOf } from './event-ending.ts';
 import { isBeforeTimeout } from './deferred-columns.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';

@@ -1,0 +1,111 @@
+"""What a task asks the control plane for, answered from memory: values of the run, and variables and connections of files."""
+
+from __future__ import annotations
+
+from ..run.channel import RequestFailed, Steady
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_ALONE = "dag.test() runs one run and knows no others"
+# Questions about more than this run, and what to do.
+_REFUSED = {
+    "trigger_dag_run": f"{_ALONE}. Test the other DAG on its own, or replace the operator in the test",
+    "get_dag_run_state": f"{_ALONE}. Replace the task in the test, or leave it out with mark_success_pattern",
+    "external_states": f"{_ALONE}. Replace the task in the test, or leave it out with mark_success_pattern",
+    "next_run_after": f"{_ALONE}. Leave the task out with mark_success_pattern",
+    "instances_of_run": f"{_ALONE}, and calls no listeners of runs",
+    "ask_person": "dag.test() has nobody to ask. Leave the task out with mark_success_pattern",
+}
+
+
+class LocalXComs:
+    """The values of a run by task, map index and key, as they travel."""
+
+    def __init__(self) -> None:
+        self._entries: dict[tuple[str, int, str], dict] = {}
+
+    def put(self, task_id: str, map_index: int, entry: dict) -> None:
+        place = (task_id, map_index, entry["key"])
+        self._entries[place] = {**entry, "task_id": task_id, "map_index": map_index}
+
+    def of_task(self, task_id: str, key: str, map_index: int | None) -> list[dict]:
+        found = [
+            entry
+            for (task, index, name), entry in self._entries.items()
+            if task == task_id and name == key and map_index in (None, index)
+        ]
+        return sorted(found, key=lambda entry: entry["map_index"])
+
+    def of_instance(self, task_id: str, map_index: int) -> list[dict]:
+        return [entry for (task, index, _), entry in self._entries.items() if (task, index) == (task_id, map_index)]
+
+    def remove(self, task_id: str, map_index: int, key: str | None = None) -> None:
+        for place in list(self._entries):
+            if place[:2] == (task_id, map_index) and key in (None, place[2]):
+                del self._entries[place]
+
+
+class LocalSecrets:
+    """Variables and connections of the files that `dag.test()` was given, and what tasks have set since."""
+
+    def __init__(self, variables: dict[str, str], connections: dict[str, Any]) -> None:
+        self.variables = dict(variables)
+        self.connections = dict(connections)
+
+
+class LocalChannel:
+    is_ours = True
+
+    def __init__(self, job: dict, xcoms: LocalXComs, secrets: LocalSecrets) -> None:
+        self._dag_ids = (None, job["dag_id"])
+        self._run_ids = (None, job["run"]["run_id"])
+        self._task_id: str = job.get("task_id") or ""
+        self._map_index: int = job.get("map_index", -1)
+        self._xcoms = xcoms
+        self._secrets = secrets
+        self.steady = Steady()
+
+    def request(self, method: str, **params):
+        if method in _REFUSED:
+            raise RequestFailed(_REFUSED[method], "unavailable")
+        answer: Callable[..., Any] | None = getattr(self, f"_{method}", None)
+        if answer is None:
+            raise RequestFailed(f"dag.test() does not support {method}", "unavailable")
+        return answer(**params)
+
+    def _get_xcom(self, task_id, map_index, key, dag_id=None, run_id=None, include_prior_dates=False) -> list:
+        if dag_id not in self._dag_ids or run_id not in self._run_ids:
+            return []
+        return self._xcoms.of_task(task_id, key, map_index)
+
+    def _set_xcom(self, **entry) -> None:
+        self._xcoms.put(self._task_id, self._map_index, entry)
+
+    def _delete_xcom(self, key: str) -> None:
+        self._xcoms.remove(self._task_id, self._map_index, key)
+
+    def _get_variable(self, key: str):
+        if key not in self._secrets.variables:
+            raise RequestFailed(f"no variable {key}", "not_found")
+        return self._secrets.variables[key]
+
+    def _set_variable(self, key: str, value: str, description=None) -> None:
+        self._secrets.variables[key] = value
+
+    def _delete_variable(self, key: str) -> None:
+        self._secrets.variables.pop(key, None)
+
+    def _get_connection(self, id: str):
+        if id not in self._secrets.connections:
+            raise RequestFailed(f"no connection {id}", "not_found")
+        return self._secrets.connections[id]
+
+    def _add_masks(self, values) -> None:
+        """The masks of this process have them already."""
+
+    def _asset_events(self, **_) -> list:
+        """No event has come before this run."""
+        return []
