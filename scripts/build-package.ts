@@ -91,7 +91,7 @@ function npmBill(product: Product, root: RootManifest, located: readonly Located
 function pythonBill(): BillOfMaterials {
   const { version, license } = readJson<RootManifest>('package.json');
   const { direct, parts } = pythonParts(readFileSync(join(ROOT, 'python/requirements.txt'), 'utf8'));
-  return billOfMaterials({ name: 'svc-runtime', version, license, ecosystem: 'pypi' }, direct, parts);
+  return billOfMaterials({ name: 'svc-airflow', version, license, ecosystem: 'pypi' }, direct, parts);
 }
 
 function writeBill(directory: string, bill: BillOfMaterials): void {

@@ -8,9 +8,11 @@ paths are the ones Airflow users know. Importing this package must stay cheap: n
 from __future__ import annotations
 
 from svc_runtime import import_paths as _import_paths
+from svc_runtime import one_airflow as _one_airflow
 
 __version__ = "3.2.2"
 
+_one_airflow.check()
 _import_paths.install()
 
 

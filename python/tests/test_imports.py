@@ -59,7 +59,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.record",
         "svc_runtime.run",
     },
-    "svc": {"airflow", "svc_runtime.dbt"},
+    "svc": {"airflow", "svc_runtime.dbt", "svc_runtime.one_airflow"},
     "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
     "svc_runtime.dbt": {
         "svc_runtime.bundle_path",
@@ -79,6 +79,7 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.enums",
         "svc_runtime.exceptions",
         "svc_runtime.import_paths",
+        "svc_runtime.one_airflow",
     },
     "svc_runtime.run": {
         "svc_runtime.ask_mapper",
