@@ -33,6 +33,11 @@ const BENCHES: Record<string, Bench> = {
       'one DAG file in a new process, and workspaces of 500 mixed and of 1,000 and 2,000 small files in a warm one; spec size and memory [--only small|warm]',
     load: () => import('./compile.ts'),
   },
+  dagtest: {
+    about:
+      'dag.test() of two tasks in a new process, and of 100 tasks without work in a warm one; beside Airflow with --only airflow [--runs 5]',
+    load: () => import('./dagtest.ts'),
+  },
   dbt: {
     about:
       '200 models of a dbt project by level, folder and node beside `dbt build` [--runs 3 --models 200 --only level]',

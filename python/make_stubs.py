@@ -11,6 +11,29 @@ import sys
 
 from svc_runtime.import_paths import CONSTANTS, HOME, MODULES
 
+# What a type checker cannot infer from our code. `task` has attributes such as `branch`, and returns what fits anywhere.
+_TYPED = "airflow._typed"
+_DECLARED = {"dag", "task", "task_group", "setup", "teardown", "asset"}
+_DECLARATIONS = """\
+from collections.abc import Callable
+from typing import Any, ParamSpec, overload
+
+from svc_runtime.record.dag import DAG
+
+_P = ParamSpec("_P")
+
+@overload
+def dag(dag_id: Callable[_P, Any], /) -> Callable[_P, DAG]: ...
+@overload
+def dag(dag_id: str | None = ..., **kwargs: Any) -> Callable[[Callable[_P, Any]], Callable[_P, DAG]]: ...
+
+task: Any
+task_group: Any
+setup: Any
+teardown: Any
+asset: Any
+"""
+
 
 def stub_of(path: str) -> str:
     entry = MODULES[path]
@@ -23,6 +46,8 @@ def stub_of(path: str) -> str:
 
 
 def _import_of(name: str) -> str:
+    if name in _DECLARED:
+        return f"from {_TYPED} import {name} as {name}"
     module, colon, other = HOME[name].partition(":")
     if colon and not other:
         parent, _, other = module.rpartition(".")
@@ -37,6 +62,8 @@ def write_stubs(folder: str) -> None:
         os.makedirs(place, exist_ok=True)
         with open(os.path.join(place, "__init__.pyi"), "w", encoding="utf-8") as file:
             file.write(stub_of(path))
+    with open(os.path.join(root, "_typed.pyi"), "w", encoding="utf-8") as file:
+        file.write(_DECLARATIONS)
     # The standard operators are real files, in the package itself.
     with open(os.path.join(root, "py.typed"), "w", encoding="utf-8") as file:
         file.write("partial\n")

@@ -20,8 +20,7 @@ export async function buildWheel(directory: string): Promise<string> {
   try {
     const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string };
     for (const name of PACKAGES) {
-      const filter = (source: string): boolean => basename(source) !== '__pycache__';
-      cpSync(join(PYTHON, name), join(stage, name), { recursive: true, filter });
+      cpSync(join(PYTHON, name), join(stage, name), { recursive: true, filter: isSource });
       writeFileSync(join(stage, name, 'py.typed'), '');
     }
     cpSync(join(ROOT, 'LICENSE'), join(stage, 'LICENSE'));
@@ -32,10 +31,7 @@ export async function buildWheel(directory: string): Promise<string> {
       project.replace('[project]\n', () => `[project]\nversion = "${version}"\nreadme = "README.md"\n`),
     );
     await bundleEngine(join(stage, 'svc_runtime/dag_test/engine.mjs'));
-    const python = await virtualEnvironment({
-      name: 'python-wheel',
-      requirements: [join(PYTHON, 'requirements-wheel.txt')],
-    });
+    const python = await wheelEnvironment();
     execFileSync(python, [join(PYTHON, 'make_stubs.py'), stage], { stdio: ['ignore', 'ignore', 'inherit'] });
     mkdirSync(directory, { recursive: true });
     const options = ['--no-deps', '--no-build-isolation', '--disable-pip-version-check', '--quiet', '-w', directory];
@@ -45,6 +41,15 @@ export async function buildWheel(directory: string): Promise<string> {
     rmSync(stage, { recursive: true, force: true });
   }
 }
+
+/** Has the tools that build the wheel, and everything that the wheel requires. Returns its interpreter. */
+export const wheelEnvironment = (): Promise<string> =>
+  virtualEnvironment({
+    name: 'python-wheel',
+    requirements: ['requirements.txt', 'requirements-wheel.txt'].map((name) => join(PYTHON, name)),
+  });
+
+const isSource = (path: string): boolean => basename(path) !== '__pycache__';
 
 async function bundleEngine(file: string): Promise<void> {
   const { build } = await import('rolldown');

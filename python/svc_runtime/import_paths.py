@@ -89,9 +89,10 @@ HOME: dict[str, str] = {
     **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
-        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagBag DagModel Pool "
+        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagModel Pool "
         "Context literal LiteralValue AirflowPlugin hookimpl context_merge",
     ),
+    "DagBag": "svc_runtime.dag_test.dag_bag",
     **_names(_STD + "operators.branch", "BaseBranchOperator BranchMixIn SkipMixin"),
     **_names(_STD + "operators.bash", "BashOperator"),
     **_names(_STD + "operators.empty", "EmptyOperator"),
@@ -308,6 +309,8 @@ MODULES: dict[str, str] = {
     "airflow.task.priority_strategy": "PriorityWeightStrategy",
     "airflow.task.trigger_rule": "TriggerRule",
     "airflow.task.weight_rule": "WeightRule",
+    "airflow.dag_processing": "",
+    "airflow.dag_processing.dagbag": "DagBag",
     "airflow.version": "",
     "airflow.typing_compat": "",
     "airflow.providers_manager": "ProvidersManager",

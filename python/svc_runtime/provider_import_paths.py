@@ -211,7 +211,7 @@ NOT_SERVED: dict[str, str] = {
     "airflow.api_fastapi.common": f"an auth manager {_PROCESSES}; see the auth settings",
     "airflow.api_fastapi.core_api": f"an auth manager {_PROCESSES}; see the auth settings",
     "airflow.cli": f"Airflow's command line {_PROCESSES}; use svc",
-    "airflow.dag_processing": f"a DAG bundle {_PROCESSES}; deploy DAGs with svc deploy",
+    "airflow.dag_processing.bundles": f"a DAG bundle {_PROCESSES}; deploy DAGs with svc deploy",
     "airflow.utils.cli": f"Airflow's command line {_PROCESSES}; use svc",
     "airflow.utils.log.file_task_handler": f"a log handler {_PROCESSES}; see logs.store in the configuration",
     "airflow.utils.log.trigger_handler": f"a log handler {_PROCESSES}; see logs.store in the configuration",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import datetime
+import importlib
 import io
 import json
 import os
+import shutil
+import sys
 import tempfile
 import threading
 import unittest
@@ -15,6 +18,7 @@ import unittest
 import airflow  # noqa: F401  installs the import paths
 
 # isort: split
+from airflow.models import DagBag
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.providers.standard.operators.empty import EmptyOperator
 from airflow.providers.standard.operators.trigger_dagrun import TriggerDagRunOperator
@@ -33,6 +37,7 @@ from airflow.sdk import (
     teardown,
 )
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from svc_runtime.dag_test.ignored import dag_files
 from svc_runtime.record.operator import BaseOperator
 from svc_runtime.run.triggers import BaseTrigger, TriggerEvent
 
@@ -371,7 +376,7 @@ class Arguments(Quiet):
         self.assertEqual(value[:3], ["2024-03-05", 4, {"n": 4, "x": 1}])
         self.assertEqual(value[4], "manual__2024-03-05T00:00:00+00:00")
         self.assertEqual(run.logical_date.isoformat(), "2024-03-05T00:00:00+00:00")
-        with self.assertRaisesRegex(ValueError, "conf.n"):
+        with self.assertRaisesRegex(ValueError, "Invalid input for param n"):
             built.test(run_conf={"n": "four"})
 
     def test_the_same_dag_can_run_twice_with_other_values(self) -> None:
@@ -458,6 +463,63 @@ class WithoutARun(unittest.TestCase):
     def test_an_operator_executes_with_a_context_of_the_test(self) -> None:
         self.assertEqual(Templated(task_id="t", text="plain").execute(context={}), "plain")
         self.assertEqual(BashOperator(task_id="b", bash_command="echo hi").execute(context={}), "hi")
+
+
+class Bags(unittest.TestCase):
+    def setUp(self) -> None:
+        self.folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.addCleanup(sys.path.__setitem__, slice(None), list(sys.path))
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            path = os.path.join(self.folder, name.replace("__", "/"))
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path if name.endswith("ignore") else path + ".py", "w", encoding="utf-8") as file:
+                file.write(text)
+
+    def test_a_bag_has_the_dags_of_a_folder_and_the_errors_of_files_that_do_not_load(self) -> None:
+        self.write(
+            good='from airflow.sdk import DAG\nfrom dagtest_helper import ID\nwith DAG(ID, tags=["team"]): ...\n',
+            dagtest_helper="ID = 'good'\n",
+            other="raise RuntimeError('no DAG file')\n",
+            broken="from airflow.sdk import DAG\nx = 1 / 0\n",
+            same="from airflow.sdk import DAG\nwith DAG('good'): ...\n",
+            top="from airflow.sdk import DAG\nwith DAG('top') as d: ...\nd.test()\n",
+            recorded="from airflow.sdk import DAG\nfrom airflow.providers.nowhere.operators.x import YOperator\n"
+            "with DAG('recorded'):\n    YOperator(task_id='y', a=1)\n",
+            left__out="from airflow.sdk import DAG\nwith DAG('left_out'): ...\n",
+        )
+        with open(os.path.join(self.folder, ".airflowignore"), "w") as file:
+            file.write("# comment\nleft/\n")
+        bag = DagBag(dag_folder=self.folder, include_examples=False)
+        self.assertEqual(sorted(bag.dags), ["good", "recorded"])
+        self.assertEqual((bag.size(), bag.get_dag("good").tags, bag.get_dag("none")), (2, ["team"], None))
+        errors = {os.path.basename(path): text for path, text in bag.import_errors.items()}
+        self.assertEqual(sorted(errors), ["broken.py", "same.py", "top.py"])
+        self.assertIn("line 2", errors["broken.py"])
+        self.assertIn("ZeroDivisionError", errors["broken.py"])
+        self.assertIn("is defined in", errors["same.py"])
+        self.assertIn("__main__", errors["top.py"])
+        with self.assertRaises(ModuleNotFoundError):
+            importlib.import_module("airflow.providers.nowhere.operators.x")
+
+    def test_a_dag_of_a_bag_runs(self) -> None:
+        self.write(
+            one="from airflow.sdk import dag, task\n@dag\ndef one():\n    @task\n    def t(): return 5\n    t()\none()\n"
+        )
+        bag = DagBag(os.path.join(self.folder, "one.py"))
+        with contextlib.redirect_stdout(io.StringIO()):
+            run = bag.get_dag("one").test()
+        self.assertEqual(run.get_task_instance("t").xcom_pull(), 5)
+
+    def test_patterns_of_airflowignore_count_as_in_airflow(self) -> None:
+        for name in ("a", "keep__b", "sub__a", "sub__deep__x_test", "sub__y"):
+            self.write(**{name: ""})
+        with open(os.path.join(self.folder, ".airflowignore"), "w") as file:
+            file.write("/a.py\n**/*_test.py\nkeep/*\n!keep/b.py\nsub/?.py\n!sub/y.py\n")
+        found = [os.path.relpath(path, self.folder) for path in dag_files(self.folder)]
+        self.assertEqual(found, ["keep/b.py", "sub/y.py"])
 
 
 if __name__ == "__main__":

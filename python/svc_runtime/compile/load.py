@@ -134,7 +134,7 @@ def _trace(error: BaseException, path: str) -> str:
     return "".join([*lines, *traceback.format_exception_only(type(error), error)])[-8000:]
 
 
-def _describe(error: BaseException, path: str, shown: str) -> dict:
+def describe(error: BaseException, path: str, shown: str) -> dict:
     line = _line_in(path, error)
     trace = _trace(error, path)
     if isinstance(error, GoneError):
@@ -179,7 +179,7 @@ def _describe(error: BaseException, path: str, shown: str) -> dict:
     return _error("error", f"{type(error).__name__}: {error}", path=shown, line=line, trace=trace)
 
 
-def _find_dags(module: ModuleType) -> list:
+def find_dags(module: ModuleType) -> list:
     from ..record.dag import DAG
 
     found = list(current.collected_dags)
@@ -250,12 +250,12 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
         modules = _local_modules(module.__name__, dags_folder, path)
         check_modules(modules, dags_folder)
         note_differences(text, tree, shown)
-        dags = _under(policies, _find_dags(module), tree, shown)
+        dags = _under(policies, find_dags(module), tree, shown)
         return _build(dags, module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:
         raise
     except BaseException as error:  # a DAG file may raise anything, SystemExit and KeyboardInterrupt included
-        raise LoadError(_describe(error, path, shown)) from None
+        raise LoadError(describe(error, path, shown)) from None
 
 
 def _source(path: str, shown: str, groups: dict | None) -> str:

@@ -111,7 +111,8 @@ class Engine:
             raise EngineFailed(f"the engine of dag.test() has ended with exit code {self._process.wait()}")
         answer = json.loads(line)
         if answer.get("problems"):
-            raise ParamsRefused(f"the conf of the run is not valid: {'; '.join(answer['problems'])}")
+            problems = "; ".join(problem.removeprefix("conf.") for problem in answer["problems"])
+            raise ParamsRefused(f"Invalid input for param {problems}")
         if "error" in answer:
             raise EngineFailed(f"the engine of dag.test() failed: {answer['error']}")
         return answer

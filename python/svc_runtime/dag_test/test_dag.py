@@ -74,7 +74,7 @@ test_dag.__test__ = False  # type: ignore[attr-defined]  # for pytest
 def _given(dag: DAG, *, run_after, logical_date, conf: dict | None) -> dict:
     now = datetime.datetime.now(datetime.timezone.utc)
     after = now if run_after is None else to_utc(run_after)
-    date = after if logical_date is NOTSET else None if logical_date is None else to_utc(logical_date)
+    date = now if logical_date is NOTSET else None if logical_date is None else to_utc(logical_date)
     return {
         "run_id": f"{DagRunType.MANUAL.value}__{after.isoformat()}",
         "run_type": DagRunType.MANUAL.value,

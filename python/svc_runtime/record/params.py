@@ -8,9 +8,13 @@ from ..exceptions import ParamValidationError
 from .json_values import NotJson, plain, plain_schema
 from .notset import NOTSET
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class Param:
-    def __init__(self, default=NOTSET, description: str | None = None, source=None, **kwargs) -> None:
+    def __init__(self, default: Any = NOTSET, description: str | None = None, source=None, **kwargs) -> None:
         self.value = default if default is NOTSET else _checked(default)
         self.description = description
         # Older files pass the schema as one dictionary.

