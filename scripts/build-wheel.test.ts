@@ -40,7 +40,14 @@ describe('svc-airflow, installed from its wheel', () => {
     folder = mkdtempSync(join(tmpdir(), 'svc-wheel-test-'));
     python = await wheelEnvironment();
     const wheel = await buildWheel(join(folder, 'dist'));
-    const options = ['--no-deps', '--quiet', '--disable-pip-version-check', '--target', join(folder, 'installed')];
+    const options = [
+      '--no-deps',
+      '--no-compile',
+      '--quiet',
+      '--disable-pip-version-check',
+      '--target',
+      join(folder, 'installed'),
+    ];
     execFileSync(python, ['-m', 'pip', 'install', ...options, wheel]);
     mkdirSync(join(folder, 'dags'));
     writeFileSync(join(folder, 'dags', 'hello.py'), DAG_FILE);
@@ -59,7 +66,7 @@ describe('svc-airflow, installed from its wheel', () => {
   it('runs a DAG file with its own engine, where no Node is on the path', () => {
     const { stdout, stderr } = run('dags/hello.py');
     expect(stderr).toBe('');
-    expect(stdout).toContain("RESULT success [None, 2, 4, 6, [1, 2, 3]]");
+    expect(stdout).toContain('RESULT success [None, 2, 4, 6, [1, 2, 3]]');
   });
 
   it('loads a folder of DAGs', () => {
