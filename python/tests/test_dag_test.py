@@ -197,6 +197,12 @@ class WhatRuns(Quiet):
             failed >> EmptyOperator(task_id="blocked")
             failed >> EmptyOperator(task_id="cleanup", trigger_rule="one_failed")
 
+            @task(trigger_rule="all_done")
+            def summary(ti=None):
+                return ti.get_task_states(dag_id=ti.dag_id, task_ids=["fail"], run_ids=[ti.run_id])[ti.run_id]
+
+            failed >> summary()
+
         run = decisions().test()
         self.assertEqual(run.state, "failed")
         self.assertEqual(
@@ -213,8 +219,10 @@ class WhatRuns(Quiet):
                 "fail": "failed",
                 "blocked": "upstream_failed",
                 "cleanup": "success",
+                "summary": "success",
             },
         )
+        self.assertEqual(run.get_task_instance("summary").xcom_pull(), {"fail": "failed"})
         self.assertIn("RuntimeError: broken", run.get_task_instance("fail").failure)
         self.assertIn('raise RuntimeError("broken")', self.output.getvalue())
 
@@ -450,13 +458,23 @@ class Arguments(Quiet):
         with self.assertRaises(RuntimeError):
             get_current_context()
 
-    def test_outlets_and_operators_of_the_shell_work(self) -> None:
-        @dag(schedule=None)
-        def shell():
-            BashOperator(task_id="echo", bash_command="echo '{{ run_id }}'", outlets=[Asset("s3://bucket/key")])
+    def test_an_event_of_an_asset_reaches_the_tasks_after_it(self) -> None:
+        table = Asset("s3://bucket/key")
 
-        run = shell().test()
-        self.assertEqual(run.get_task_instance("echo").xcom_pull(), run.run_id)
+        @dag(schedule=None)
+        def assets():
+            @task(outlets=[table])
+            def write(outlet_events=None):
+                outlet_events[table].extra = {"rows": 5}
+
+            @task(inlets=[table, Asset("other")])
+            def read(inlet_events=None):
+                return [[event.extra for event in inlet_events[key]] for key in (table, Asset("other"))]
+
+            write() >> read()
+
+        run = assets().test()
+        self.assertEqual(run.get_task_instance("read").xcom_pull(), [[{"rows": 5}], []])
 
 
 class WithoutARun(unittest.TestCase):

@@ -10,11 +10,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ALONE = "dag.test() runs one run and knows no others"
+_REPLACE = f"{_ALONE}. Replace the task in the test, or leave it out with mark_success_pattern"
 # Questions about more than this run, and what to do.
 _REFUSED = {
     "trigger_dag_run": f"{_ALONE}. Test the other DAG on its own, or replace the operator in the test",
-    "get_dag_run_state": f"{_ALONE}. Replace the task in the test, or leave it out with mark_success_pattern",
-    "external_states": f"{_ALONE}. Replace the task in the test, or leave it out with mark_success_pattern",
+    "get_dag_run_state": _REPLACE,
     "next_run_after": f"{_ALONE}. Leave the task out with mark_success_pattern",
     "instances_of_run": f"{_ALONE}, and calls no listeners of runs",
     "ask_person": "dag.test() has nobody to ask. Leave the task out with mark_success_pattern",
@@ -48,6 +48,25 @@ class LocalXComs:
                 del self._entries[place]
 
 
+class LocalAssetEvents:
+    """What the tasks of the run have left, for those after them."""
+
+    def __init__(self) -> None:
+        self._events: list[dict] = []
+
+    def add(self, events: list[dict], source: dict) -> None:
+        self._events += [{**event, **source} for event in events]
+
+    def found(self, name: str | None = None, uri: str | None = None, alias: str | None = None) -> list[dict]:
+        return [
+            event
+            for event in self._events
+            if name in (None, event["asset"]["name"])
+            and uri in (None, event["asset"]["uri"])
+            and alias in (None, event["alias"])
+        ]
+
+
 class LocalSecrets:
     """Variables and connections of the files that `dag.test()` was given, and what tasks have set since."""
 
@@ -56,16 +75,26 @@ class LocalSecrets:
         self.connections = dict(connections)
 
 
+class LocalStore:
+    """What the tasks of a run have in common. `states` lists the task instances as a control plane answers."""
+
+    def __init__(self, secrets: LocalSecrets, states: Callable[[], list[dict]]) -> None:
+        self.xcoms = LocalXComs()
+        self.events = LocalAssetEvents()
+        self.secrets = secrets
+        self.states = states
+
+
 class LocalChannel:
     is_ours = True
 
-    def __init__(self, job: dict, xcoms: LocalXComs, secrets: LocalSecrets) -> None:
+    def __init__(self, job: dict, store: LocalStore) -> None:
         self._dag_ids = (None, job["dag_id"])
         self._run_ids = (None, job["run"]["run_id"])
         self._task_id: str = job.get("task_id") or ""
         self._map_index: int = job.get("map_index", -1)
-        self._xcoms = xcoms
-        self._secrets = secrets
+        self._xcoms, self._secrets, self._events = store.xcoms, store.secrets, store.events
+        self._states = store.states
         self.steady = Steady()
 
     def request(self, method: str, **params):
@@ -87,6 +116,14 @@ class LocalChannel:
     def _delete_xcom(self, key: str) -> None:
         self._xcoms.remove(self._task_id, self._map_index, key)
 
+    def _external_states(self, dag_id, task_ids, task_group_id, logical_dates, run_ids) -> dict:
+        """Those of the own run. Without task ids the question is about the run, with an empty list about all its tasks."""
+        if dag_id not in self._dag_ids or run_ids is None or set(run_ids) - set(self._run_ids) or task_group_id:
+            raise RequestFailed(_REPLACE, "unavailable")
+        if task_ids is None:
+            return {"states": [{"run_id": self._run_ids[1], "task_id": None, "map_index": -1, "state": "running"}]}
+        return {"states": [row for row in self._states() if not task_ids or row["task_id"] in task_ids]}
+
     def _get_variable(self, key: str):
         if key not in self._secrets.variables:
             raise RequestFailed(f"no variable {key}", "not_found")
@@ -106,6 +143,6 @@ class LocalChannel:
     def _add_masks(self, values) -> None:
         """The masks of this process have them already."""
 
-    def _asset_events(self, **_) -> list:
+    def _asset_events(self, triggering: bool = False, **wanted) -> list:
         """No event has come before this run."""
-        return []
+        return [] if triggering else self._events.found(**wanted)

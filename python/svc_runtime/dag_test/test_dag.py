@@ -29,7 +29,7 @@ from ..run.secrets_source import AgentSecrets
 from ..run.xcom_transfer import item_count
 from .engine import engine
 from .local_attempt import LocalAttempt, LocalStopping
-from .local_channel import LocalChannel, LocalSecrets, LocalXComs
+from .local_channel import LocalChannel, LocalSecrets, LocalStore
 from .output import printed_logs
 from .results import TestedDagRun, TestedTaskInstance
 from .secret_files import read_connections, read_variables
@@ -95,9 +95,8 @@ class _Run:
     def __init__(self, dag: DAG, given: dict, secrets: LocalSecrets, pattern: re.Pattern | None) -> None:
         self._dag = dag
         self._given = given
-        self._secrets = secrets
         self._marked = pattern
-        self._xcoms = LocalXComs()
+        self._store = LocalStore(secrets, self._states)
         self._engine = engine()
         self._number = self._engine.new_run()
         self._spec = _spec(dag)
@@ -182,7 +181,7 @@ class _Run:
         _log.info("[DAG TEST] starting %s", shown)
         job = self._job_of(upcoming)
         if upcoming["firstPokeAt"] is None:
-            self._xcoms.remove(*place)  # a new try begins without the values of the one before
+            self._store.xcoms.remove(*place)  # a new try begins without the values of the one before
         channel = self._channel(job)
         with current.restored():
             outcome = LocalAttempt(job, self._dag, channel, LocalStopping(channel)).run()
@@ -197,10 +196,14 @@ class _Run:
         """Keeps the values here; the engine only needs their lengths."""
         task_id, map_index = place
         for entry in outcome.xcoms:
-            self._xcoms.put(task_id, map_index, entry)
+            self._store.xcoms.put(task_id, map_index, entry)
+        if outcome.state == "success":
+            source = {"source_task_id": task_id, "source_map_index": map_index, "timestamp": iso(_now())}
+            source |= {"source_dag_id": self._dag.dag_id, "source_run_id": self._given["run_id"]}
+            self._store.events.add(outcome.asset_events, source)
         lengths = [
             {"key": entry["key"], "length": entry["length"] if "length" in entry else item_count(entry["value"])}
-            for entry in self._xcoms.of_instance(task_id, map_index)
+            for entry in self._store.xcoms.of_instance(task_id, map_index)
         ]
         return {
             "state": outcome.state,
@@ -231,14 +234,20 @@ class _Run:
 
     def _resume(self, place: tuple[str, int], event: dict) -> None:
         for key, value in (event.get("xcoms") or {}).items():
-            self._xcoms.put(*place, {"key": key, "value": value})
+            self._store.xcoms.put(*place, {"key": key, "value": value})
         text = self._deferrals[place]["event"] = _json(event)
         self._tell(place, op="resumed", event=text)
 
     # -- what tasks and callbacks are given
 
     def _channel(self, job: dict) -> LocalChannel:
-        return LocalChannel(job, self._xcoms, self._secrets)
+        return LocalChannel(job, self._store)
+
+    def _states(self) -> list[dict]:
+        return [
+            {"run_id": self._given["run_id"], "task_id": task_id, "map_index": map_index, "state": shown["state"]}
+            for (task_id, map_index), shown in sorted(self._shown.items())
+        ]
 
     def _common(self) -> dict:
         return {
