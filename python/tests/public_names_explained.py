@@ -112,8 +112,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "Ours names each argument, and refuses others.": ("airflow.sdk: Connection(**)",),
     "Not supported yet.": (
         "airflow.sdk.DAG: partial_subset",
-        "airflow.sdk.DAG: test(run_after=None) test(logical_date=…) test(run_conf=None) test(conn_file_path=None)",
-        "airflow.sdk.DAG: test(variable_file_path=None) test(use_executor=False) test(mark_success_pattern=None)",
         "airflow.sdk.DeadlineReference: TYPES register_custom_reference",
         "airflow.sdk.MultipleCronTriggerTimetable: timetables",
         "airflow.sdk.TaskInstance: get_previous_ti",
