@@ -213,7 +213,8 @@ async function discoverBelow(root: string): Promise<Unit[]> {
 }
 
 /** Tests of DAGs name DAGs and Airflow, but pytest collects them. */
-const isTest = (path: string): boolean => /(?:^|\/)tests?\/(?:.*\/)?(?:test_[^/]*|[^/]*_test|conftest)\.py$/.test(path);
+export const isTest = (path: string): boolean =>
+  /(?:^|\/)tests?\/(?:.*\/)?(?:test_[^/]*|[^/]*_test|conftest)\.py$/.test(path);
 
 function withNotes(unit: Unit, rules: IgnoreRules | undefined): Unit {
   const { repository, root } = unit;

@@ -79,6 +79,15 @@ describe('svc check', () => {
     expect((await svc('check', '--nonsense')).code).toBe(2);
   });
 
+  it('reports nothing as gone that only tests of DAGs use, which never run here', async () => {
+    const root = workspaceOf({
+      'dags/a.py': 'from airflow.sdk import DAG\ndag = DAG("a")\n',
+      'tests/test_dags.py': 'from airflow.models import DagBag\ndef test(): assert not DagBag().import_errors\n',
+    });
+    const { code, report } = await reportOf(root);
+    expect([code, report.totals.gone, fileOf(report, 'tests/test_dags.py').effort]).toEqual([0, 0, 'none']);
+  });
+
   it('names the package of a module that is missing, and what differs from Airflow', async () => {
     const root = workspaceOf({
       'missing.py': 'from airflow.sdk import DAG\nimport sklearn.svm\nDAG("m")\n',

@@ -4,7 +4,7 @@ import { readTextFile } from '@svc/spec/files/read-text.ts';
 
 export function mentionsDags(text: string): boolean {
   const lower = text.toLowerCase();
-  return lower.includes('dag') && lower.includes('airflow');
+  return lower.includes('airflow') && (lower.includes('dag') || lower.includes('asset'));
 }
 
 /** What is above the size of a DAG file is data, and is not read. */

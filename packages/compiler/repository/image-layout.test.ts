@@ -1,6 +1,7 @@
 /** Repositories whose images have them at other places than the repository itself. */
 import { describe, expect, it } from 'vitest';
 import { dagText, workspaceOf } from '@svc/testing/compiler/workspace.ts';
+import { discover } from '../discover.ts';
 import { findRepository } from './find-repository.ts';
 
 const DAG = dagText('any');
@@ -134,6 +135,42 @@ describe('packages of an image of Airflow', () => {
       'sqlalchemy',
     ]);
     expect((await listOf({ ...files, Dockerfile: 'FROM example/airflow-base:1\n' })).list).toEqual([]);
-    expect((await listOf(files)).list).toEqual([]);
+  });
+
+  it('are those that Airflow itself needs where no Dockerfile says which image it is', async () => {
+    const { list, notes } = await listOf(files);
+    expect(list).toEqual(['pyyaml', 'requests', 'sqlalchemy']);
+    expect(notes?.join()).toContain('pyyaml, requests, sqlalchemy which Airflow itself needs, are imported');
+  });
+});
+
+describe('a repository of Amazon MWAA', () => {
+  it('has the requirements in their folder, and variables that its startup script always exports with a fixed value', async () => {
+    const root = workspaceOf({
+      'dags/a.py': DAG,
+      'requirements/requirements.txt': 'tabulate==0.9.0\n',
+      'startup_script/startup.sh': [
+        '#!/bin/sh',
+        'export STAGE="test" # of the shop',
+        'export PLACE=$STAGE/eu',
+        'export NOW=$(date)',
+        'export DB_PASSWORD=hidden',
+        'if [ "$MWAA_AIRFLOW_COMPONENT" = worker ]; then',
+        '  export ONLY_WORKER=1',
+        'fi',
+      ].join('\n'),
+    });
+    const found = await findRepository(root);
+    expect(found?.env).toEqual({ STAGE: 'test', PLACE: 'test/eu' });
+    expect(found?.settingsFiles).toContain('startup_script/startup.sh');
+    expect(found?.project.dependencies).toEqual(['tabulate==0.9.0']);
+  });
+});
+
+describe('a file that only has assets', () => {
+  it('is a DAG file: Airflow loads it without the word that other files have', async () => {
+    const text = 'from airflow.sdk import asset\n@asset(schedule=None)\ndef orders(): ...\n';
+    const root = workspaceOf({ 'dags/a.py': DAG, 'dags/orders.py': text, 'dags/asset_helper.py': 'x = 1\n' });
+    expect((await discover(root)).map(({ name }) => name)).toEqual(['dags/a.py', 'dags/orders.py']);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Packages that are part of the official images of Airflow. A repository that is built on such an image imports them
- * without listing them. Only those that its files import are installed, because all of them would take minutes.
+ * Packages that come with Airflow: those that Airflow itself needs, and those that are part of its official images. A
+ * repository imports them without listing them. Only those that its files import are installed, because all of them would
+ * take minutes.
  */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,7 +11,7 @@ import type { RepositoryFiles } from './repository-files.ts';
 import { normalName } from './requirement-line.ts';
 import type { Requirements } from './requirements.ts';
 
-/** In every image: Airflow itself needs them. */
+/** Airflow itself needs them, so they are wherever Airflow is. */
 const OF_AIRFLOW =
   'aiohttp attrs certifi cloudpickle croniter cryptography deprecated dill fastapi fsspec httpx jsonschema markdown msgspec ' +
   'opentelemetry-api packaging pathspec psutil pydantic PyJWT PyYAML python-slugify requests rich sqlalchemy starlette tabulate ' +
@@ -21,6 +22,8 @@ const OF_PROVIDERS =
   'google-cloud-pubsub google-cloud-secret-manager google-cloud-storage grpcio hvac kubernetes mysql-connector-python numpy pandas ' +
   'paramiko protobuf psycopg2-binary pyarrow pyodbc pytz redis s3fs sendgrid slack-sdk snowflake-connector-python sshtunnel statsd';
 
+const OFFICIAL = /(?:^|\/)(?:apache\/airflow|astro-runtime)\b/;
+
 const named = (list: string): string[] => list.split(' ').map(normalName);
 const MOST_FILES = 5_000;
 /** Deeper folders hold no modules of a repository. */
@@ -28,17 +31,21 @@ const MOST_LEVELS = 10;
 const SKIPPED = /^(?:\.|__pycache__$|node_modules$|site-packages$|venv$|tests?$)/;
 const IMPORT = /^[ \t]*(?:from[ \t]+([A-Za-z_][\w.]*)[ \t]+import\b|import[ \t]+([A-Za-z_][\w., \t]*))/gm;
 
-/** Packages of the image `base` that the repository imports and does not list, sorted. */
+/**
+ * Packages that the repository imports and does not list, sorted. `base`: the image of its Dockerfile, or undefined if it is no
+ * image of Airflow; `null` if the repository has no Dockerfile.
+ */
 export function packagesOfImage(input: {
   root: string;
-  base: string | undefined;
+  base: string | null | undefined;
   folders: readonly string[];
   files: RepositoryFiles;
   requirements: Requirements;
 }): string[] {
-  const { root, base = '', folders, files, requirements } = input;
-  if (!/(?:^|\/)(?:apache\/airflow|astro-runtime)\b/.test(base)) return [];
-  const brought = new Set([...named(OF_AIRFLOW), ...(/:slim-/.test(base) ? [] : named(OF_PROVIDERS))]);
+  const { root, base, folders, files, requirements } = input;
+  if (base !== null && !OFFICIAL.test(base ?? '')) return [];
+  const hasProviders = base !== null && !/:slim-/.test(base ?? '');
+  const brought = new Set([...named(OF_AIRFLOW), ...(hasProviders ? named(OF_PROVIDERS) : [])]);
   const listed = new Set(requirements.packages.map(({ name }) => name));
   const found = new Set<string>();
   for (const file of pythonFiles(root, folders)) {

@@ -20,8 +20,10 @@ type ProjectFile = {
   text: string;
   file: string;
   extras: readonly string[];
-  /** Where the workspace has a member of this name. */
+  /** Where the workspace has a member of this name, relative to the folder of the file. */
   memberOf(name: string): string | undefined;
+  /** The project file of the uv workspace that has this project as a member. Its sources hold for all members. */
+  workspace?: string | undefined;
 };
 
 /** The lock file next to a project file: the first that exists counts. */
@@ -45,10 +47,16 @@ export function dependenciesIn(project: ProjectFile): Dependency[] {
 }
 
 /** Of `[project]`, else of Poetry. */
-function ofPyproject(document: Readonly<Record<string, unknown>>, { extras, memberOf }: ProjectFile): Dependency[] {
+function ofPyproject(
+  document: Readonly<Record<string, unknown>>,
+  { extras, memberOf, workspace }: ProjectFile,
+): Dependency[] {
   const project = tableOf(document['project']);
   const tool = tableOf(document['tool']);
-  const sources = tableOf(tableOf(tool['uv'])['sources']);
+  const ofWorkspace = workspace === undefined ? {} : uvSources(parse(workspace, { maxDepth: TOML_DEPTH }));
+  // A path in it is relative to the workspace.
+  const shared = Object.entries(ofWorkspace).filter(([, source]) => tableOf(source)['path'] === undefined);
+  const sources = { ...Object.fromEntries(shared), ...uvSources(document) };
   const optional = tableOf(project['optional-dependencies']);
   const listed = [
     ...textsOf(project['dependencies']),
@@ -60,12 +68,19 @@ function ofPyproject(document: Readonly<Record<string, unknown>>, { extras, memb
   return poetryTable(tableOf(poetry['dependencies']), "Poetry's dependencies", extras, tableOf(poetry['extras']));
 }
 
+const uvSources = (document: Readonly<Record<string, unknown>>): Record<string, unknown> =>
+  tableOf(tableOf(tableOf(document['tool'])['uv'])['sources']);
+
 /** `[tool.uv.sources]` says where a package comes from that the list only names. */
 function sourced(text: string, sources: Record<string, unknown>, memberOf: ProjectFile['memberOf']): Dependency {
   const { name, extras } = partsOf(text);
   const [, value] = Object.entries(sources).find(([key]) => normalName(key) === name) ?? [];
   const source = tableOf(value);
-  const path = source['workspace'] === true && name !== undefined ? memberOf(name) : source['path'];
+  const isMember = source['workspace'] === true && name !== undefined;
+  const path = isMember ? memberOf(name) : source['path'];
+  // An index may have another package of this name.
+  if (isMember && path === undefined)
+    return { kind: 'note', message: `${name} is left out: the uv workspace has no member of this name` };
   if (typeof path === 'string')
     return { kind: 'local', path: `./${path}${extras.length > 0 ? `[${extras.join()}]` : ''}` };
   if (typeof source['git'] === 'string')

@@ -28,7 +28,7 @@ import { installList, readRequirements } from './requirements.ts';
 import type { Requirements, WantedStep } from './requirements.ts';
 import { repositoryFiles } from './repository-files.ts';
 import type { RepositoryFiles } from './repository-files.ts';
-import { repositorySettings } from './settings.ts';
+import { repositorySettings, startupScript } from './settings.ts';
 import { missingSystemPackages } from './system-packages.ts';
 
 const SETTINGS_FILE = 'svc.yaml';
@@ -40,7 +40,7 @@ export type Repository = {
   readonly bundle: BundleSection;
   readonly ignoreSyntax: IgnoreSyntax;
   readonly requirements: Requirements;
-  /** Packages that its files import because the image of Airflow has them. */
+  /** Packages that its files import because Airflow or its image has them. */
   readonly ofImage: readonly string[];
   /** Of svc.yaml, or its defaults; with everything there is to install. */
   readonly project: RepositoryProject;
@@ -69,7 +69,9 @@ export function readRepository(
 ): Repository {
   const file = ['Dockerfile', 'Containerfile'].find((name) => isFile(join(root, name)));
   const docker = file === undefined ? undefined : dockerfileOf(files, file);
-  const settings = repositorySettings(files, docker?.env ?? {});
+  const startup = startupScript(files);
+  const given = { ...startup?.variables, ...docker?.env };
+  const settings = repositorySettings(files, given);
   const image = docker?.files ?? imageFiles(files);
   const dags = namedDags(settings, files, image) ?? dagsFolder;
   const requirements = readRequirements(root, files, wantedOf(root, docker, file ?? ''));
@@ -77,10 +79,10 @@ export function readRepository(
   const loaded = loadSettings(root, files);
   const major = docker?.airflowMajor ?? requirements.airflowMajor;
   const syntax = settings['AIRFLOW__CORE__DAG_IGNORE_FILE_SYNTAX'] ?? (major === 2 ? 'regexp' : 'glob');
-  const { env, notes: envNotes } = environmentOf(docker?.env ?? {}, file ?? '');
+  const { env, notes: envNotes } = environmentOf(given, file ?? startup?.file ?? '');
   const bundle = bundleOf({ root, dags, settings, image, localFolders: requirements.localFolders });
   const folders = [...bundle.import_roots.filter((name) => !name.includes('=')), 'include'];
-  const ofImage = packagesOfImage({ root, base: docker?.base, folders, files, requirements });
+  const ofImage = packagesOfImage({ root, base: docker ? docker.base : null, folders, files, requirements });
   const dependencies = [...loaded.project.dependencies, ...installList(requirements), ...ofImage];
   const systemPackages = [...new Set([...loaded.project.system_packages, ...debian])];
   const line = pythonLineOf(docker?.base);
@@ -106,13 +108,14 @@ export function readRepository(
       '.env',
       SETTINGS_FILE,
       ...(file ? [file] : []),
+      ...(startup ? [startup.file] : []),
     ],
     notes: [
       ...requirements.notes,
       ...(docker?.notes ?? []),
       ...(docker && docker.base === undefined ? [unreadBase(file ?? '')] : []),
       ...otherWorkdir(docker, file ?? ''),
-      ...installedOfImage(ofImage, docker?.base, file ?? ''),
+      ...installedOfImage(ofImage, docker?.base, file ?? 'requirements.txt'),
       ...envNotes,
       ...missingSystemPackages(debian),
     ],
@@ -120,7 +123,7 @@ export function readRepository(
   };
 }
 
-/** Where projects list what they need, when there is no requirements.txt. */
+/** Where projects list what they need, when there is no requirements.txt (of Amazon MWAA: `requirements/requirements.txt`). */
 const PROJECT_FILES = ['pyproject.toml', 'Pipfile', 'environment.yml', 'environment.yaml', 'setup.cfg'];
 
 /**
@@ -133,7 +136,9 @@ function wantedOf(root: string, docker: ReadDockerfile | undefined, file: string
     items: lines.map(({ text, line }) => ({ kind: 'line' as const, text, at: { file, line, message: '' } })),
   }));
   const read = new Set(steps.flatMap(({ items }) => items.map(({ text }) => text)));
-  const own = ['requirements.txt', ...PROJECT_FILES].find((name) => isFile(join(root, name)));
+  const own = ['requirements.txt', 'requirements/requirements.txt', ...PROJECT_FILES].find((name) =>
+    isFile(join(root, name)),
+  );
   // A pyproject.toml next to a Dockerfile that installs packages is about tools more often than about the image.
   const constraints = isFile(join(root, 'constraints.txt'))
     ? [{ kind: 'constraints' as const, file: 'constraints.txt' }]
@@ -283,7 +288,8 @@ const unreadBase = (file: string): Note => ({
 
 function installedOfImage(names: readonly string[], base: string | undefined, file: string): Note[] {
   if (names.length === 0) return [];
-  const message = `${names.join(', ')} of the image ${base} ${names.length === 1 ? 'is' : 'are'} imported, so svc installs ${names.length === 1 ? 'it' : 'them'} in the newest version. List a package in requirements.txt to choose its version`;
+  const source = base === undefined ? 'which Airflow itself needs,' : `of the image ${base}`;
+  const message = `${names.join(', ')} ${source} ${names.length === 1 ? 'is' : 'are'} imported, so svc installs ${names.length === 1 ? 'it' : 'them'} in the newest version. List a package in requirements.txt to choose its version`;
   return [{ file, line: null, message }];
 }
 

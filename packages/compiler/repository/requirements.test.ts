@@ -16,6 +16,25 @@ const requirements = (text: string, more: Record<string, string> = {}) =>
   read({ 'requirements.txt': text, ...more }, 'requirements.txt');
 const told = (text: string) => requirements(text).notes.map(({ line, message }) => `${line}: ${message}`);
 
+describe('a uv workspace', () => {
+  const files = {
+    'pyproject.toml':
+      '[project]\nname = "flows"\ndependencies = ["loaders"]\n[tool.uv.sources]\ncommon = { workspace = true }\nloaders = { workspace = true }\n[tool.uv.workspace]\nmembers = ["packages/*"]\n',
+    'packages/loaders/pyproject.toml': '[project]\nname = "loaders"\ndependencies = ["common", "a==1"]\n',
+    'packages/loaders/src/loaders.py': '',
+  };
+
+  it('has members that need each other, and nothing of the same name comes from an index', () => {
+    const common = { 'packages/common/pyproject.toml': '[project]\nname = "common"\n' };
+    const found = read({ ...files, ...common }, 'pyproject.toml');
+    expect(found.localFolders).toEqual(['packages/loaders/src', 'packages/common']);
+    expect(installList(found)).toEqual(['a==1']);
+    const without = read(files, 'pyproject.toml');
+    expect(installList(without)).toEqual(['a==1']);
+    expect(without.notes[0]?.message).toContain('common is left out');
+  });
+});
+
 describe('a requirements file', () => {
   it('is read as pip reads it: comments, continued lines, markers, extras, addresses', () => {
     const found = requirements(

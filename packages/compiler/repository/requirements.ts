@@ -68,6 +68,8 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
   /** Of this step: two steps may read the same file. */
   let inStep = new Set<string>();
   const notes: Note[] = [];
+  /** The project file that names the members of a uv workspace. */
+  let workspace: { text: string; folder: string } | undefined;
   let major: number | undefined;
   const note = (file: string, line: number | null, message: string): void => void notes.push({ file, line, message });
 
@@ -182,11 +184,18 @@ export function readRequirements(root: string, texts: RepositoryFiles, wanted: r
     files.add(file);
     try {
       const lines = lineFinder(text);
+      const folder = dirname(file);
+      if (workspace === undefined && /^\[tool\.uv\.workspace\]/m.test(text)) workspace = { text, folder };
+      const around = workspace ?? { text, folder };
       for (const found of dependenciesIn({
         text,
         file,
         extras,
-        memberOf: (name) => memberOf(name, text, dirname(file)),
+        memberOf(name) {
+          const place = memberOf(name, around.text, around.folder);
+          return place === undefined ? undefined : relative(folder, join(around.folder, place));
+        },
+        workspace: workspace?.text,
       }))
         takeDependency(found, file, lines);
       takeLock(file);

@@ -3,6 +3,7 @@ import { normalize } from 'node:path';
 import { parseEnv } from 'node:util';
 
 import type { RepositoryFiles } from './repository-files.ts';
+import { shellCommands } from './shell-words.ts';
 
 type Settings = Readonly<Record<string, string | undefined>>;
 
@@ -15,6 +16,31 @@ export function repositorySettings(files: RepositoryFiles, dockerfile: Settings)
 export function environmentFile(files: RepositoryFiles): Record<string, string> {
   const found = parseEnv(files.text('environment', '.env') ?? '');
   return Object.fromEntries(Object.entries(found).map(([name, value]) => [name, value ?? '']));
+}
+
+/** Where Amazon MWAA and its local runner have the script that runs before Airflow starts. */
+const STARTUP_SCRIPTS = ['startup_script/startup.sh', 'startup.sh'];
+const EXPORT = /^export[ \t]+([A-Za-z_]\w*)=(.*)$/gm;
+
+/**
+ * The variables that the script exports. A value that the script computes, or that only some processes get (in an `if`), is
+ * left out.
+ */
+export function startupScript(
+  files: RepositoryFiles,
+): { file: string; variables: Readonly<Record<string, string>> } | undefined {
+  for (const file of STARTUP_SCRIPTS) {
+    const text = files.text('environment', file);
+    if (text === undefined) continue;
+    const variables: Record<string, string> = {};
+    for (const [, name = '', written = ''] of text.matchAll(EXPORT)) {
+      const [command] = shellCommands(written, (other) => variables[other]);
+      const value = command?.words[0] ?? '';
+      if (!/[$`]/.test(value)) variables[name] = value;
+    }
+    return { file, variables };
+  }
+  return undefined;
 }
 
 function fromConfig(text = ''): Record<string, string> {
