@@ -24,7 +24,7 @@ const PACKAGES: Arrows = {
   // Compiling needs the environments that tasks have.
   cli: ['agent', 'client', 'compiler', 'local-postgres', 'proto', 'server', 'spec', 'web'],
   // Harnesses put the whole product together, as its users do; nothing of the product imports them.
-  testing: ['cli', 'client', 'compiler', 'local-postgres', 'mcp', 'proto', 'server', 'spec', 'web'],
+  testing: ['agent', 'cli', 'client', 'compiler', 'local-postgres', 'mcp', 'proto', 'server', 'spec', 'web'],
 };
 
 /** What each folder of the server imports. The files beside the folders put them together. */
