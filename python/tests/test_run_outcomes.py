@@ -65,7 +65,11 @@ TEXT = """
             print("on_kill")
 
     def on_dag(name):
-        return lambda context: print("run", name, context["dag_run"].state, context["reason"], context["run_id"])
+        def callback(context):
+            print("run", name, context["dag_run"].state, context["reason"], context["run_id"])
+            if "ti" in context:
+                print("shows", context["ti"].task_id, context["task_instance"].state, context["task"].task_id)
+        return callback
 
     with DAG("d", schedule=None, default_args=CALLBACKS, on_success_callback=on_dag("success"),
              on_failure_callback=[on_dag("failure"), bad_callback]):
@@ -399,8 +403,11 @@ class Callbacks(unittest.TestCase):
         attempt = self.agent.run(None, kind="callback", scope="run", which="on_success", reason="success")
         self.assertEqual(attempt.events("task.stdout"), ["run success success success manual__1"])
         self.assertEqual(attempt.result["state"], "success")
-        failed = self.agent.run("good", kind="callback", scope="run", which="on_failure", reason="timed_out")
-        self.assertEqual(failed.events("task.stdout"), ["run failure failed timed_out manual__1"])
+        shown = {"shown_state": "failed", "end_date": "2026-01-01T00:00:00Z"}
+        job = {"kind": "callback", "scope": "run", "which": "on_failure", "reason": "timed_out", **shown}
+        failed = self.agent.run("good", **job)
+        seen = ["run failure failed timed_out manual__1", "shows good failed good"]
+        self.assertEqual(failed.events("task.stdout"), seen)
         self.assertEqual(failed.result["failure"]["text"], "RuntimeError: callback broke")
 
     def test_callbacks_of_a_task_whose_process_is_gone(self) -> None:

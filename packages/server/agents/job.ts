@@ -6,6 +6,7 @@ import type { AttemptIdentity } from './credentials.ts';
 import { mostInlineBytes } from './request-limits.ts';
 import type { SecretBundle } from './secret-delivery.ts';
 import type { SecretScoping } from './secret-scope.ts';
+import type { CallbackRequest, ShownInstance } from '../db/attempts/callback-requests.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
 import type { AttemptTask, AttemptVersion } from './versions.ts';
 
@@ -75,25 +76,31 @@ export function taskJob(
 
 export type CallbackInput = JobInput & {
   task: AttemptTask | undefined;
-  callback: { id: string; which: string; reason: string };
+  callback: CallbackRequest;
+  /** For a callback of the run: the task instance in its context. */
+  shown: ShownInstance | undefined;
 };
 
 export function callbackJob(input: CallbackInput): string {
   const { identity, task, callback } = input;
+  const isOfTask = identity.taskId !== '';
+  const shown = isOfTask ? undefined : input.shown;
   return JSON.stringify({
     kind: 'callback',
-    scope: identity.taskId === '' ? 'run' : 'task',
+    scope: isOfTask ? 'task' : 'run',
     which: callback.which,
     reason: callback.reason,
     ...common(input, task),
-    try_number: identity.tryNumber,
-    max_tries: task?.spec.policy.retries ?? 0,
+    ...(shown && { task_id: shown.task_id, map_index: shown.map_index, shown_state: shown.state }),
+    try_number: shown?.try_number ?? identity.tryNumber,
+    max_tries: shown?.max_tries ?? task?.spec.policy.retries ?? 0,
+    ...(shown && { start_date: shown.start_date, end_date: shown.end_date }),
     expanded: null,
     upstream_lengths: {},
     mapped_over: false,
     retry_on_failure: callback.which === 'on_retry',
     first_poke_at: null,
-    ti_id: callback.id,
+    ti_id: shown?.id ?? callback.id,
     prefetched: [],
     xcoms: [],
     spec: { execution_timeout: null },

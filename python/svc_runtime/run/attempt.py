@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
+from ..enums import TaskInstanceState
 from ..exceptions import (
     AirflowTaskTerminated,
     DagRunTriggerException,
@@ -26,6 +27,7 @@ from .instance import RunningDagRun, RunningTaskInstance
 from .listeners import is_heard, tell_ended, tell_of_run, tell_running
 from .logs import say, sink
 from .mapping import Expansion, unmapped
+from .moments import moment
 from .outcome import Outcome
 from .rendered import rendered_fields
 from .secrets_source import AgentSecrets
@@ -263,6 +265,9 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     current.push(context)
     which = job["which"]
     owner = ti.task if job.get("scope") == "task" and ti is not None else dag
+    if ti is not None and owner is dag and "shown_state" in job:
+        ti.state = TaskInstanceState(job["shown_state"])
+        ti.end_date = moment(job["end_date"])
     if owner is dag and not which.startswith("deadline:"):
         run.state = "failed" if which == "on_failure" else "success"
     elif job.get("reason"):

@@ -1,8 +1,9 @@
-/** A callback of a failed task is called once: by the task's process, or by another one when that could not. */
+/** Callbacks that the process of a task does not call: those of lost tasks, and those of DAGs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { startCallback } from '../../db/attempts/callback-requests.ts';
 import type { AttemptOutcome } from '../shared/attempts.ts';
 
 let engine: ScriptedScheduler;
@@ -33,5 +34,28 @@ describe('the failure callback of a task that ran longer than its execution_time
 
   it('is called by another process when the agent had to end the task', async () => {
     expect(await requestsAfter({ state: 'failed', failure })).toEqual(['on_failure']);
+  });
+});
+
+describe('the context of a callback of a DAG', () => {
+  it('shows the task that failed last, or the one that succeeded last, as on Airflow', async () => {
+    const dagId = `dag_${crypto.randomUUID().slice(0, 8)}`;
+    const tasks = graphOf({ a: [], b: ['a'], c: ['b'], d: ['c'] }, () => ({ policy: { trigger_rule: 'all_done' } }));
+    const callbacks = { on_success: [callback], on_failure: [callback] };
+    await engine.register({ ...makeSpec({ dagId, tasks }), callbacks });
+    const shownAfter = async (failing: readonly string[]) => {
+      engine.setScript(({ taskId }) => ({ state: failing.includes(taskId) ? 'failed' : 'success' }));
+      const run = await engine.trigger(dagId);
+      await engine.ended(run);
+      const { id } = await engine.scope
+        .selectFrom('callback_requests')
+        .select('id')
+        .where('run', '=', run)
+        .executeTakeFirstOrThrow();
+      const started = await startCallback(engine.scope, { attemptId: id, run });
+      return started?.shown && [started.shown.task_id, started.shown.state, started.shown.map_index];
+    };
+    expect(await shownAfter(['a', 'c', 'd'])).toEqual(['d', 'failed', -1]);
+    expect(await shownAfter([])).toEqual(['d', 'success', -1]);
   });
 });
