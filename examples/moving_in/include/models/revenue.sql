@@ -1,0 +1,1 @@
+select sum(cents) from orders
