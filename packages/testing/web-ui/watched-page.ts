@@ -3,12 +3,10 @@
  * refused and failed requests. What a test provokes it names beforehand.
  */
 import { deepEqual } from 'node:assert/strict';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page, Request, Response } from 'playwright-core';
 import { eventually } from '../eventually.ts';
-import { SCREENSHOTS } from '../paths.ts';
+import { keepPicture, newPage } from './browser.ts';
 
 /** Two cores may serve a dozen of processes while this runs. */
 const PATIENCE_MS = 90_000;
@@ -30,10 +28,8 @@ const LEFT_BEHIND = new Set(['net::ERR_ABORTED']);
 export type WatchedPage = Awaited<ReturnType<typeof openWatchedPage>>;
 
 export async function openWatchedPage(browser: Browser, url: string) {
-  const context = await browser.newContext({ viewport: { width: 1_400, height: 900 } });
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE_MS);
-  page.setDefaultNavigationTimeout(PATIENCE_MS);
+  const page = await newPage(browser, { viewport: { width: 1_400, height: 900 } });
+  const context = page.context();
   const problems: string[] = [];
   const answered: string[] = [];
   const underWay = new Set<Request>();
@@ -105,11 +101,14 @@ export async function openWatchedPage(browser: Browser, url: string) {
     });
   }
 
-  /** The next person signs in at the same browser, which keeps the scripts of the UI: that saves a second each time. */
+  /**
+   * Leaves the tab to the next person. The tab stays in the origin, because Chromium then keeps its process and the scripts
+   * of the UI: that saves a second each time.
+   */
   async function signOut(): Promise<void> {
     await settled();
+    await page.goto(`${url}/healthz`);
     await page.evaluate('localStorage.clear(); sessionStorage.clear()');
-    await page.goto('about:blank');
     await context.clearCookies();
     answered.length = 0;
   }
@@ -192,12 +191,13 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await settled();
   }
 
-  /** Keeps a picture of the page with everything it asked for. */
+  /** Waits for everything the page asked for, and keeps a picture if pictures are wanted. */
   async function look(name: string): Promise<void> {
     await settled();
-    mkdirSync(SCREENSHOTS, { recursive: true });
-    await page.screenshot({ path: join(SCREENSHOTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
+    await keepPicture(page, name);
   }
+
+  const keepFailure = (name: string): Promise<void> => keepPicture(page, `failed ${name.slice(0, 60)}`, 'a failure');
 
   return {
     page,
@@ -209,6 +209,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     goAndAsk,
     settled,
     look,
+    keepFailure,
     enter,
     expectingStatuses,
     dialog,

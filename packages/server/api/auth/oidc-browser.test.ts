@@ -9,7 +9,7 @@ import type { OidcProvider } from '@svc/testing/services/oidc-provider.ts';
 import { CLIENT, callbackUrl, startSsoServer } from '@svc/testing/services/sso-server.ts';
 import type { SsoServer } from '@svc/testing/services/sso-server.ts';
 import { ADMIN_EMAIL, TEST_PASSWORD } from '@svc/testing/server/test-server.ts';
-import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
+import { launchBrowser, newPage } from '@svc/testing/web-ui/browser.ts';
 
 const ACCOUNTS = {
   ana: { email: 'ana@example.com', groups: ['svc-editors'] },
@@ -37,10 +37,7 @@ afterAll(async () => {
   await provider?.stop();
 });
 
-async function newPage(): Promise<Page> {
-  const context = await browser.newContext({ ignoreHTTPSErrors: true });
-  return context.newPage();
-}
+const openTab = (): Promise<Page> => newPage(browser, { ignoreHTTPSErrors: true });
 
 /** The provider's own pages: who, and whether. */
 async function logInAtProvider(page: Page, name: string): Promise<void> {
@@ -53,7 +50,7 @@ async function logInAtProvider(page: Page, name: string): Promise<void> {
 }
 
 it('one button leads to the provider and back to where the visitor wanted to be, and signing out ends both sessions', async () => {
-  const page = await newPage();
+  const page = await openTab();
   await page.goto(`${server.url}/?from=bookmark`);
   await page.waitForURL('**/auth/login?next=*');
   expect(await page.isVisible('#password')).toBe(false);
@@ -66,9 +63,8 @@ it('one button leads to the provider and back to where the visitor wanted to be,
     { name: '_token', httpOnly: true, sameSite: 'Lax' },
   ]);
   // The provider remembers: the next sign-in asks nothing.
-  await page.goto(`${server.url}/api/v2/auth/oidc/login?next=/docs`);
-  await page.waitForURL(`${server.url}/docs`);
-  await page.goto(server.url);
+  await page.goto(`${server.url}/api/v2/auth/oidc/login?next=/?from=elsewhere`);
+  await page.waitForURL(`${server.url}/?from=elsewhere`);
   await page.click('text=Sign out');
   await page.waitForURL(`${provider.issuer}/session/end*`);
   await page.click('button[value=yes]');
@@ -79,7 +75,7 @@ it('one button leads to the provider and back to where the visitor wanted to be,
 });
 
 it('who has no role reads why, with a number to ask about', async () => {
-  const page = await newPage();
+  const page = await openTab();
   await page.goto(`${server.url}/auth/login`);
   await page.click('text=Single sign-on');
   await logInAtProvider(page, 'guest');
@@ -96,7 +92,7 @@ it('who has no role reads why, with a number to ask about', async () => {
 });
 
 it('the emergency access is folded away, works, and tells others what to do', async () => {
-  const page = await newPage();
+  const page = await openTab();
   await page.goto(`${server.url}/auth/login`);
   await page.click('text=Emergency access');
   await page.fill('#username', 'ana@example.com');
@@ -111,7 +107,7 @@ it('the emergency access is folded away, works, and tells others what to do', as
 });
 
 it('a command line is signed in by the person who agrees', async () => {
-  const page = await newPage();
+  const page = await openTab();
   const env = { XDG_CONFIG_HOME: '/nonexistent' };
   const command = startSvc(['auth', 'create-token', '--sso', '--no-browser', '--server', server.url], { env });
   const url = await eventually(() => {
@@ -130,7 +126,7 @@ it('a command line is signed in by the person who agrees', async () => {
 });
 
 it('a device code of the provider signs in a command line', async () => {
-  const page = await newPage();
+  const page = await openTab();
   const env = { XDG_CONFIG_HOME: '/nonexistent' };
   const command = startSvc(['auth', 'create-token', '--device', '--server', server.url], { env });
   const url = await eventually(() => {
