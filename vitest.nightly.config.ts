@@ -8,6 +8,7 @@ import { reporters } from './packages/testing/vitest/reporters.ts';
 /** They run in `npm test` or `npm run test:services`, too, and do more where NIGHTLY=1 (packages/testing/nightly.ts). */
 const DO_MORE = [
   'packages/cli/build/build-image.test.ts',
+  'packages/cli/lite/web-ui/pages.test.ts',
   'packages/server/api/airflow-client.test.ts',
   'packages/server/api/schemathesis.services.test.ts',
   'packages/server/api/security/authorization-matrix.test.ts',

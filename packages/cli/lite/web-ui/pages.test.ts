@@ -1,11 +1,18 @@
-/** The unmodified Airflow web UI against a real lite instance, in a real browser: every page, with data. */
-import type { Browser, Locator } from 'playwright-core';
+/**
+ * The unmodified Airflow web UI against a real lite instance, in a real browser: every page, with data, as an administrator,
+ * a viewer and a second tenant see it.
+ */
+import type { Locator } from 'playwright-core';
 import { UI_BUNDLE } from '@svc/web/bundle.ts';
-import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import { runEnds, runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
 import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
-import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+import { openUi } from '@svc/testing/web-ui/open-ui.ts';
+import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
+import { browseNeeds, prepareBrowse, testBrowse } from '@svc/testing/web-ui/test-browse.ts';
+import { OURS, plantSecondTenant, testOtherTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
+import type { SecondTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
+import { testRoles } from '@svc/testing/web-ui/test-roles.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 
 const EXAMPLES = ['hello', 'fan_out', 'rocket_launch', 'bakery_assets', 'fails_on_purpose', 'bash_tour', 'moon_phases'];
@@ -17,38 +24,44 @@ const ELSEWHERE = { path: '/providers', text: 'Package Name' };
 const LOADED = new Set([ELSEWHERE.path, '/dags/hello/code']);
 const TIMEOUT_MS = 400_000;
 
+let ui: OpenUi;
 let lite: LiteInstance;
-let browser: Browser;
 let tab: WatchedPage;
+let secondTenant: SecondTenant;
 /** Ids of runs, by DAG. */
 let runs: Record<string, string>;
 
 beforeAll(async () => {
-  lite = await startLite({ examples: EXAMPLES, dags: BROKEN });
-  await lite.api('PATCH', '/dags/bakery_shop', { is_paused: false });
-  runs = {
-    hello: await runToEnd(lite.api, 'hello'),
-    fan_out: await runToEnd(lite.api, 'fan_out'),
-    rocket_launch: await runToEnd(lite.api, 'rocket_launch'),
-    bakery_oven: await runToEnd(lite.api, 'bakery_oven'),
-    bash_tour: await runToEnd(lite.api, 'bash_tour'),
-  };
-  await lite.api('PATCH', '/dags/fails_on_purpose', { is_paused: false });
-  const failing = await lite.api<{ dag_run_id: string }>('POST', '/dags/fails_on_purpose/dagRuns', {});
-  await runEnds(lite.api, 'fails_on_purpose', failing.dag_run_id, 'failed');
-  await lite.api('POST', '/variables', { key: 'greeting', value: 'hello' });
-  await lite.api('POST', '/connections', { connection_id: 'warehouse', conn_type: 'postgres', host: 'db.example.com' });
-  browser = await launchBrowser();
-  tab = await openWatchedPage(browser, lite.url);
-  await tab.signIn({ username: ADMIN, password: lite.password }, '/dags/hello', 'a deep link');
+  const { dags, env } = await browseNeeds();
+  ui = await openUi({ examples: EXAMPLES, dags: { ...BROKEN, ...dags }, env }, prepare, '/dags/hello', 'a deep link');
+  ({ lite, tab } = ui);
+  secondTenant.listenTo(tab.page);
 }, TIMEOUT_MS);
 
-afterAll(async () => {
-  await browser?.close();
-  await lite?.stop();
-}, TIMEOUT_MS);
+afterAll(() => ui?.close(), TIMEOUT_MS);
 
-afterEach(() => tab.expectNoProblems());
+afterEach(async ({ task }) => {
+  if (task.result?.state === 'fail') await tab.keepFailure(task.name);
+  tab.expectNoProblems();
+});
+
+async function prepare(started: LiteInstance): Promise<void> {
+  const { api } = started;
+  await api('PATCH', '/dags/bakery_shop', { is_paused: false });
+  const ended = ['hello', 'fan_out', 'rocket_launch', 'bakery_oven', 'bash_tour'].map(
+    async (dagId) => [dagId, await runToEnd(api, dagId)] as const,
+  );
+  runs = Object.fromEntries(await Promise.all(ended));
+  await api('PATCH', '/dags/fails_on_purpose', { is_paused: false });
+  const failing = await api<{ dag_run_id: string }>('POST', '/dags/fails_on_purpose/dagRuns', {});
+  await runEnds(api, 'fails_on_purpose', failing.dag_run_id, 'failed');
+  await api('POST', '/variables', { key: 'greeting', value: 'hello', description: OURS.value });
+  await api('POST', '/connections', { connection_id: 'warehouse', conn_type: 'postgres', host: OURS.value });
+  const runId = runs['hello'] ?? '';
+  await api('PATCH', `/dags/hello/dagRuns/${encodeURIComponent(runId)}`, { note: OURS.value });
+  secondTenant = await plantSecondTenant(started, runId);
+  await prepareBrowse(started);
+}
 
 /**
  * Opens a page from another one that has nothing of it, sees what it must show, and keeps a picture. To load the UI anew
@@ -184,3 +197,7 @@ describe('the web UI with data', () => {
     TIMEOUT_MS,
   );
 });
+
+testBrowse(() => ui);
+testOtherTenant(() => secondTenant);
+testRoles(() => ({ ...ui, runId: runs['hello'] ?? '' }));

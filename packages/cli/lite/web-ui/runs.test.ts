@@ -1,13 +1,15 @@
-/** What people do with runs in the web UI, in a real browser on a real lite instance: start, watch, clear, mark, fill in. */
+/** What people do with runs in the web UI, in a real browser on a real lite instance: start, watch, clear, mark, fill in; and what they keep besides runs. */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { eventually } from '@svc/testing/eventually.ts';
-import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, EVENTUALLY, runEnds, runToEnd, startLite } from '@svc/testing/web-ui/lite-instance.ts';
+import { ADMIN, EVENTUALLY, runEnds, runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
 import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
-import { openWatchedPage } from '@svc/testing/web-ui/watched-page.ts';
+import { openUi } from '@svc/testing/web-ui/open-ui.ts';
+import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
+import { SETTINGS_NEED, prepareSettings, testSettings } from '@svc/testing/web-ui/test-settings.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 
 type Instance = { task_id: string; state: string | null; try_number: number; note: string | null };
@@ -54,32 +56,32 @@ with DAG("release", schedule=None):
 const AUDITED = ['post_clear_task_instances', 'patch_task_instance', 'patch_dag_run', 'delete_dag_run'];
 const TIMEOUT_MS = 400_000;
 
+let ui: OpenUi;
 let lite: LiteInstance;
-let browser: Browser;
 let tab: WatchedPage;
 let page: Page;
 /** Its task waits for an answer. */
 let questionRunId: string;
 
 beforeAll(async () => {
-  lite = await startLite({
-    examples: ['hello', 'pizza_order', 'moon_phases', 'flaky_weather'],
-    dags: { 'lighthouse/dag.py': LIGHTHOUSE, 'release/dags/release.py': RELEASE },
-  });
-  questionRunId = await untilItAsks();
-  browser = await launchBrowser();
-  tab = await openWatchedPage(browser, lite.url);
-  ({ page } = tab);
-  await tab.signIn({ username: ADMIN, password: lite.password });
+  ui = await openUi(
+    {
+      examples: ['hello', 'pizza_order', 'moon_phases', ...SETTINGS_NEED.examples],
+      dags: { 'lighthouse/dag.py': LIGHTHOUSE, 'release/dags/release.py': RELEASE, ...SETTINGS_NEED.dags },
+      env: SETTINGS_NEED.env,
+    },
+    async (started) => {
+      questionRunId = await untilItAsks(started.api);
+      await prepareSettings(started);
+    },
+  );
+  ({ lite, tab, page } = ui);
 }, TIMEOUT_MS);
 
-afterAll(async () => {
-  await browser?.close();
-  await lite?.stop();
-}, TIMEOUT_MS);
+afterAll(() => ui?.close(), TIMEOUT_MS);
 
 afterEach(async ({ task }) => {
-  if (task.result?.state === 'fail') await tab.look(`failed ${task.name.slice(0, 60)}`);
+  if (task.result?.state === 'fail') await tab.keepFailure(task.name);
   tab.expectNoProblems();
 });
 
@@ -92,12 +94,11 @@ const statesOf = async (dagId: string, runId: string): Promise<Record<string, st
 /** As the UI writes it: ids are not escaped. */
 const runPath = (dagId: string, runId: string, rest = ''): string => `/dags/${dagId}/runs/${runId}${rest}`;
 
-async function untilItAsks(): Promise<string> {
-  await lite.api('PATCH', '/dags/release', { is_paused: false });
-  const { dag_run_id: runId } = await lite.api<Run>('POST', '/dags/release/dagRuns', {});
+async function untilItAsks(api: Api): Promise<string> {
+  await api('PATCH', '/dags/release', { is_paused: false });
+  const { dag_run_id: runId } = await api<Run>('POST', '/dags/release/dagRuns', {});
   const waiting = '/dags/~/dagRuns/~/hitlDetails?state=deferred&response_received=false';
-  const asks = async (): Promise<boolean> =>
-    (await lite.api<{ total_entries: number }>('GET', waiting)).total_entries === 1;
+  const asks = async (): Promise<boolean> => (await api<{ total_entries: number }>('GET', waiting)).total_entries === 1;
   await eventually(asks, { everyMs: EVENTUALLY.interval, withinMs: EVENTUALLY.timeout });
   return runId;
 }
@@ -191,7 +192,7 @@ describe('changing a run', () => {
   it(
     'marks a task failed after a preview',
     async () => {
-      await tab.visit(runPath('hello', runId, '/tasks/shout'), 'HELLO, WORLD!');
+      await tab.go(runPath('hello', runId, '/tasks/shout'), 'HELLO, WORLD!');
       await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
       await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
       await tab.dialog().getByText('Affected Tasks: 1').waitFor();
@@ -207,7 +208,7 @@ describe('changing a run', () => {
   it(
     'marks a run failed, then successful, and its failed task with it',
     async () => {
-      await tab.visit(runPath('hello', runId));
+      await tab.go(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
         await tab.settled(); // what the page learns of the first would close the menu of the second
         await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
@@ -232,7 +233,7 @@ describe('changing a run', () => {
         ['', run, 'looked at by Ada'],
         ['/tasks/shout', `${run}/taskInstances/shout`, 'too loud, said Grace'],
       ] as const) {
-        await tab.visit(runPath('hello', runId, rest));
+        await tab.go(runPath('hello', runId, rest));
         await page.getByRole('button', { name: 'Add a note' }).click();
         await tab.dialog().getByText('Add a note...').click();
         await tab.dialog().getByRole('textbox').fill(note);
@@ -297,7 +298,7 @@ describe('a backfill', () => {
       await expect
         .poll(async () => (await backfills()).map(({ completed_at: at }) => at !== null), EVENTUALLY)
         .toEqual([true]);
-      await tab.visit('/dags/moon_phases/backfills', '2026-01-03');
+      await tab.go('/dags/moon_phases/backfills', '2026-01-03');
       await tab.look('backfills');
     },
     TIMEOUT_MS,
@@ -343,7 +344,9 @@ describe('a task that asks a person', { timeout: TIMEOUT_MS }, () => {
       params_input: { remark: 'go ahead' },
       responded_by_user: { name: ADMIN },
     });
-    await tab.visit('/required_actions', 'May the release go out?');
+    await tab.go('/required_actions', 'May the release go out?');
     await tab.look('questions-answered');
   });
 });
+
+testSettings(() => ui);
