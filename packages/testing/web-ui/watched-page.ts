@@ -16,7 +16,10 @@ const QUIET_MS = 250;
 const UNQUIET_MS = 20_000;
 /** A dialog opens at once, and asks for what it shows. */
 const DIALOG_MS = 10_000;
-/** The log of a running task and the grid are streams, under way for as long as the page is open: so long they are waited for. */
+/**
+ * The log of a running task and the grid are streams, which end with the page. It is settled this long after their first
+ * word: what comes later may draw a part of the page again, and close a dialog that was just opened.
+ */
 const STREAM_MS = 2_000;
 const STREAM_TYPE = 'application/x-ndjson';
 const TOAST = 'error toast: ';
