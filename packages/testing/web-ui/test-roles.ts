@@ -183,10 +183,10 @@ function aViewerIsRefused(): void {
         await tab.look('refused-pause');
         expect(await control.getAttribute('data-state')).toBe('checked');
         await tab.go(`/dags/hello/runs/${runId}/tasks/shout`, 'HELLO, WORLD!');
-        await press('Clear Task Instance');
-        await tab.dialog().waitFor();
+        const confirm = tab.dialog().getByRole('button', { name: 'Confirm' });
+        await tab.untilShown(confirm, () => press('Clear Task Instance'));
         await tab.look('refused-clear');
-        expect(await tab.dialog().getByRole('button', { name: 'Confirm' }).isDisabled()).toBe(true);
+        expect(await confirm.isDisabled()).toBe(true);
         await page.keyboard.press('Escape');
         await tab.go('/variables', 'greeting');
         await addVariable('by-viewer');

@@ -313,11 +313,13 @@ function testDag(): void {
       'is drawn as a graph with open groups and mapped tasks, and as bars over time',
       async () => {
         await tab.go(`/dags/rocket_launch/runs/${graphRunId}`);
-        await press(/Show Graph/);
-        await page.locator('.react-flow__node').getByText('boarding').first().waitFor();
-        await press('Expand all task groups');
-        await page.locator('.react-flow__node').getByText('suit_up [3]').waitFor();
-        await page.locator('.react-flow__node').getByText('t_minus_1').waitFor();
+        const node = (text: string): Locator => page.locator('.react-flow__node').getByText(text);
+        await tab.untilShown(node('suit_up [3]'), async () => {
+          await press(/Show Graph/);
+          await node('boarding').first().waitFor();
+          await press('Expand all task groups');
+        });
+        await node('t_minus_1').waitFor();
         await tab.look('graph');
         await press(/Show Grid/);
         await press('Options');

@@ -179,13 +179,26 @@ export async function openWatchedPage(browser: Browser, url: string) {
     await stands(text);
   }
 
-  /** Clicks again if an answer that came late has closed the dialog before it showed `text`. */
-  async function openDialog(button: Locator, text: string): Promise<void> {
-    await eventually(async () => {
-      if ((await dialog().count()) === 0) await button.click();
-      await dialog().getByText(text).first().waitFor({ timeout: DIALOG_MS });
-    });
+  /**
+   * Repeats `steps` until they show this. An answer that comes late draws a part of the page again, and with it goes a menu
+   * or a dialog that was just opened.
+   */
+  async function untilShown(shown: Locator, steps: () => Promise<void>): Promise<void> {
+    const attempt = async (): Promise<void> => {
+      if (await shown.first().isVisible()) return;
+      if ((await dialog().count()) === 0) await steps();
+      await shown.first().waitFor();
+    };
+    page.setDefaultTimeout(DIALOG_MS);
+    try {
+      await eventually(attempt, { withinMs: PATIENCE_MS });
+    } finally {
+      page.setDefaultTimeout(PATIENCE_MS);
+    }
   }
+
+  const openDialog = (button: Locator, text: string): Promise<void> =>
+    untilShown(dialog().getByText(text), () => button.click());
 
   /** Goes on when a call with this in its URL has been answered, for this page or an earlier one, and with it all the others. */
   async function goAndAsk(path: string, call: string): Promise<void> {
@@ -217,6 +230,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     expectingStatuses,
     dialog,
     openDialog,
+    untilShown,
     menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),
     expectNoProblems(): void {
       deepEqual(problems.splice(0), []);

@@ -193,9 +193,10 @@ describe('changing a run', () => {
     'marks a task failed after a preview',
     async () => {
       await tab.go(runPath('hello', runId, '/tasks/shout'), 'HELLO, WORLD!');
-      await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
-      await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
-      await tab.dialog().getByText('Affected Tasks: 1').waitFor();
+      await tab.untilShown(tab.dialog().getByText('Affected Tasks: 1'), async () => {
+        await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
+        await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
+      });
       await tab.look('mark-task');
       await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
       await tab.dialog().waitFor({ state: 'detached' });
@@ -211,10 +212,13 @@ describe('changing a run', () => {
       await tab.go(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
         await tab.settled(); // what the page learns of the first would close the menu of the second
-        await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
-        await tab.menu().getByRole('menuitem', { name: state }).click();
+        const confirm = tab.dialog().getByRole('button', { name: 'Confirm' });
+        await tab.untilShown(confirm, async () => {
+          await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
+          await tab.menu().getByRole('menuitem', { name: state }).click();
+        });
         await tab.look(`mark-run-${state}`);
-        await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+        await confirm.click();
         await tab.dialog().waitFor({ state: 'detached' });
         await runEnds(lite.api, 'hello', runId, state.toLowerCase());
         await page.getByText(state, { exact: true }).first().waitFor();
@@ -234,7 +238,7 @@ describe('changing a run', () => {
         ['/tasks/shout', `${run}/taskInstances/shout`, 'too loud, said Grace'],
       ] as const) {
         await tab.go(runPath('hello', runId, rest));
-        await page.getByRole('button', { name: 'Add a note' }).click();
+        await tab.openDialog(page.getByRole('button', { name: 'Add a note' }), 'Add a note...');
         await tab.dialog().getByText('Add a note...').click();
         await tab.dialog().getByRole('textbox').fill(note);
         await tab.look('note');
@@ -253,13 +257,11 @@ describe('changing a run', () => {
     async () => {
       const doomed = await runToEnd(lite.api, 'hello');
       await tab.go(runPath('hello', doomed));
-      await page.getByRole('button', { name: 'Delete Dag Run' }).click();
+      const confirm = tab.dialog().getByRole('button', { name: /delete/i });
+      await tab.untilShown(confirm, () => page.getByRole('button', { name: 'Delete Dag Run' }).click());
       // On its way out the page asks once more for what has just gone.
       await tab.expectingStatuses([404], async () => {
-        await tab
-          .dialog()
-          .getByRole('button', { name: /delete/i })
-          .click();
+        await confirm.click();
         await page.waitForURL('**/dags/hello/runs');
         await page.getByText(runId).first().waitFor();
       });
