@@ -25,6 +25,8 @@ const STREAM_TYPE = 'application/x-ndjson';
 const TOAST = 'error toast: ';
 /** The UI's own stream of the grid, which it gives up for the next one without catching that. */
 const STREAM_LEFT = 'signal is aborted without reason';
+/** The server of a busy machine asks to try again shortly, and the UI does. What it does not get then is missing on the page. */
+const BUSY = 503;
 /** Requests that end because the page they were for is left. */
 const LEFT_BEHIND = new Set(['net::ERR_ABORTED']);
 
@@ -53,6 +55,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
   });
   page.on('console', (message) => {
     if (message.type() !== 'error' || refused.has(message.location().url)) return;
+    if (message.text().includes(`status of ${BUSY}`)) return;
     if (!isProvoked(message.text())) problems.push(`console: ${message.text()}`);
   });
   page.on('request', (request) => {
@@ -78,7 +81,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
       underWay.delete(request);
       streams.set(request, Date.now());
     }
-    if (response.status() < 400) return;
+    if (response.status() < 400 || response.status() === BUSY) return;
     if (expected.includes(response.status())) refused.add(response.url());
     else problems.push(described(response));
   });
