@@ -98,42 +98,49 @@ def wait_until_gone(test: unittest.TestCase, pids, patience: float = 20) -> None
 
 
 class Running(unittest.TestCase):
+    agent: Agent
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.agent = Agent.ready(SIMPLE)
+        cls.addClassCleanup(cls.agent.close)
+
     def test_values_travel_from_task_to_task(self) -> None:
-        with Agent(SIMPLE) as agent:
-            self.assertTrue(agent.loaded["preloaded"], agent.loaded)
-            one = agent.run("one")
-            self.assertEqual(one.result["state"], "success", one.text())
-            self.assertEqual(one.value(), {"a": 1})
-            self.assertEqual(one.events("task.stdout"), ["hello 2024-05-01"])
-            self.assertEqual(agent.run("two", values={"one": one.value()}).value(), 2)
-            bash = agent.run("bash")
-            self.assertEqual(bash.value(), "last")
-            self.assertIn("2024-05-01", bash.events())
-            self.assertEqual(bash.exit, {"event": "exit", "attempt": bash.name, "status": 0, "signal": None})
-            self.assertIn(b"said while loading", agent.stderr)
+        agent = self.agent
+        self.assertTrue(agent.loaded["preloaded"], agent.loaded)
+        one = agent.run("one")
+        self.assertEqual(one.result["state"], "success", one.text())
+        self.assertEqual(one.value(), {"a": 1})
+        self.assertEqual(one.events("task.stdout"), ["hello 2024-05-01"])
+        self.assertEqual(agent.run("two", values={"one": one.value()}).value(), 2)
+        bash = agent.run("bash")
+        self.assertEqual(bash.value(), "last")
+        self.assertIn("2024-05-01", bash.events())
+        self.assertEqual(bash.exit, {"event": "exit", "attempt": bash.name, "status": 0, "signal": None})
+        self.assertIn(b"said while loading", agent.stderr)
 
     def test_every_attempt_is_a_process_with_a_session_of_its_own(self) -> None:
-        with Agent(SIMPLE) as agent:
-            one, two = agent.run("pids"), agent.run("pids")
-            for attempt in (one, two):
-                pid, session, group, parent = attempt.value()
-                self.assertEqual([pid, session, group, parent], [attempt.pid] * 3 + [agent.server.pid])
-            self.assertNotEqual(one.pid, two.pid)
+        agent = self.agent
+        one, two = agent.run("pids"), agent.run("pids")
+        for attempt in (one, two):
+            pid, session, group, parent = attempt.value()
+            self.assertEqual([pid, session, group, parent], [attempt.pid] * 3 + [agent.server.pid])
+        self.assertNotEqual(one.pid, two.pid)
 
     def test_dozens_of_attempts_leave_no_process_and_no_zombie(self) -> None:
-        with Agent(SIMPLE) as agent:
-            for _ in range(10 if IS_NIGHTLY else 3):
-                attempts = [agent.start("one") for _ in range(20)]
-                agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
-                self.assertEqual({attempt.result["state"] for attempt in attempts}, {"success"})
-            known = {attempt.pid for attempt in agent.attempts.values()}
-            with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
-                left = {int(word) for word in file.read().split()}
-            self.assertLessEqual(len(left - known), 1, "at most the spare")
-            self.assertEqual(left & known, set())
-            fds = [0, 1, 2, "commands", "events", "children", *["wake"] * 2, *["spare"] * 2]
-            # One more for a moment, while a spare is made.
-            agent.pump(lambda: len(os.listdir(f"/proc/{agent.server.pid}/fd")) <= len(fds))
+        agent = self.agent
+        for _ in range(10 if IS_NIGHTLY else 3):
+            attempts = [agent.start("one") for _ in range(20)]
+            agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
+            self.assertEqual({attempt.result["state"] for attempt in attempts}, {"success"})
+        known = {attempt.pid for attempt in agent.attempts.values()}
+        with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
+            left = {int(word) for word in file.read().split()}
+        self.assertLessEqual(len(left - known), 1, "at most the spare")
+        self.assertEqual(left & known, set())
+        fds = [0, 1, 2, "commands", "events", "children", *["wake"] * 2, *["spare"] * 2]
+        # One more for a moment, while a spare is made.
+        agent.pump(lambda: len(os.listdir(f"/proc/{agent.server.pid}/fd")) <= len(fds))
 
     def test_a_server_for_one_attempt_makes_nothing_ready_for_others(self) -> None:
         with Agent.ready(SIMPLE, arguments=("--one-attempt",)) as agent:
@@ -145,61 +152,61 @@ class Running(unittest.TestCase):
             self.assertEqual(children(agent.server.pid), [])
 
     def test_the_job_may_come_late_or_never(self) -> None:
-        with Agent(SIMPLE) as agent:
-            attempt = agent.start("one", hold=True)
-            agent.pump(lambda: attempt.control is not None and attempt.open == 1)
-            agent.kill(attempt, signal.SIGTERM)
-            agent.pump(lambda: attempt.over)
-            self.assertEqual((attempt.result, attempt.exit["signal"]), (None, signal.SIGTERM))
+        agent = self.agent
+        attempt = agent.start("one", hold=True)
+        agent.pump(lambda: attempt.control is not None and attempt.open == 1)
+        agent.kill(attempt, signal.SIGTERM)
+        agent.pump(lambda: attempt.over)
+        self.assertEqual((attempt.result, attempt.exit["signal"]), (None, signal.SIGTERM))
 
     def test_a_spare_child_that_dies_costs_nothing(self) -> None:
-        with Agent(SIMPLE) as agent:
-            for _ in range(3):
-                first = agent.run("one")
-                time.sleep(0.05)
-                with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
-                    for word in file.read().split():
-                        self.assertNotEqual(int(word), first.pid)
-                        os.kill(int(word), signal.SIGKILL)
-                attempts = [agent.start("one") for _ in range(3)]
-                agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
-                lost = [attempt for attempt in attempts if attempt.result is None]
-                # The one that got the dying spare, at most, and it was told.
-                self.assertEqual([attempt.exit["signal"] for attempt in lost], [signal.SIGKILL] * len(lost))
-                self.assertLessEqual(len(lost), 1)
+        agent = self.agent
+        for _ in range(3):
+            first = agent.run("one")
+            time.sleep(0.05)
+            with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
+                for word in file.read().split():
+                    self.assertNotEqual(int(word), first.pid)
+                    os.kill(int(word), signal.SIGKILL)
+            attempts = [agent.start("one") for _ in range(3)]
+            agent.pump(lambda attempts=attempts: all(attempt.over for attempt in attempts))
+            lost = [attempt for attempt in attempts if attempt.result is None]
+            # The one that got the dying spare, at most, and it was told.
+            self.assertEqual([attempt.exit["signal"] for attempt in lost], [signal.SIGKILL] * len(lost))
+            self.assertLessEqual(len(lost), 1)
 
     def test_an_attempt_is_given_to_the_child_that_has_said_hello_before(self) -> None:
-        with Agent(SIMPLE) as agent:
-            for _ in range(3):
-                spare = ready_spare(agent)
-                attempt = agent.run("pids")
-                self.assertEqual((attempt.took, attempt.pid), (spare.key, spare.hello[0]["pid"]))
-                self.assertEqual(attempt.connections, ["control"])
-                self.assertEqual(attempt.value()[0], attempt.pid)
+        agent = self.agent
+        for _ in range(3):
+            spare = ready_spare(agent)
+            attempt = agent.run("pids")
+            self.assertEqual((attempt.took, attempt.pid), (spare.key, spare.hello[0]["pid"]))
+            self.assertEqual(attempt.connections, ["control"])
+            self.assertEqual(attempt.value()[0], attempt.pid)
 
     def test_the_job_of_a_spare_that_had_died_is_run_by_another(self) -> None:
-        with Agent(SIMPLE) as agent:
-            pid = ready_spare(agent).hello[0]["pid"]
-            os.kill(pid, signal.SIGKILL)
-            wait_until_gone(self, [pid])
-            while children(agent.server.pid):  # not even as a zombie
-                time.sleep(0.001)
-            attempt = agent.run("one")  # we have not heard of its end
-            self.assertEqual((attempt.value(), attempt.exit["status"], attempt.took), ({"a": 1}, 0, None))
-            self.assertNotEqual(attempt.pid, pid)
+        agent = self.agent
+        pid = ready_spare(agent).hello[0]["pid"]
+        os.kill(pid, signal.SIGKILL)
+        wait_until_gone(self, [pid])
+        while children(agent.server.pid):  # not even as a zombie
+            time.sleep(0.001)
+        attempt = agent.run("one")  # we have not heard of its end
+        self.assertEqual((attempt.value(), attempt.exit["status"], attempt.took), ({"a": 1}, 0, None))
+        self.assertNotEqual(attempt.pid, pid)
 
     def test_a_spare_that_ends_before_its_order_is_read_has_run_the_attempt(self) -> None:
-        with Agent(SIMPLE) as agent:
-            pid = ready_spare(agent).hello[0]["pid"]
-            os.kill(agent.server.pid, signal.SIGSTOP)
-            try:
-                attempt = agent.start("one")
-                agent.pump(lambda: attempt.result is not None and attempt.open == 0)
-                self.assertEqual((attempt.pid, attempt.exit), (None, None))
-            finally:
-                os.kill(agent.server.pid, signal.SIGCONT)
-            agent.pump(lambda: attempt.over)
-            self.assertEqual((attempt.pid, attempt.exit["status"], attempt.value()), (pid, 0, {"a": 1}))
+        agent = self.agent
+        pid = ready_spare(agent).hello[0]["pid"]
+        os.kill(agent.server.pid, signal.SIGSTOP)
+        try:
+            attempt = agent.start("one")
+            agent.pump(lambda: attempt.result is not None and attempt.open == 0)
+            self.assertEqual((attempt.pid, attempt.exit), (None, None))
+        finally:
+            os.kill(agent.server.pid, signal.SIGCONT)
+        agent.pump(lambda: attempt.over)
+        self.assertEqual((attempt.pid, attempt.exit["status"], attempt.value()), (pid, 0, {"a": 1}))
 
     def test_a_child_has_no_descriptor_of_the_server(self) -> None:
         text = """
