@@ -81,7 +81,8 @@ export const TASK_TRANSITIONS: Readonly<Record<StateKey, readonly TaskState[]>> 
     'upstream_failed',
   ],
   restarting: ['up_for_retry', 'failed', 'running', 'removed'],
-  up_for_retry: ['scheduled', 'skipped', 'failed', 'upstream_failed', 'removed'],
+  // To deferred: also the next try begins with the trigger (`start_from_trigger`).
+  up_for_retry: ['scheduled', 'deferred', 'skipped', 'failed', 'upstream_failed', 'removed'],
   up_for_reschedule: ['scheduled', 'skipped', 'failed', 'upstream_failed', 'removed'],
   deferred: ['scheduled', 'failed', 'skipped', 'success', 'up_for_retry', 'removed'],
   success: [],

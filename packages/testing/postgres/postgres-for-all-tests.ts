@@ -6,7 +6,9 @@ import type { TestProject } from 'vitest/node';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import { migrate } from '@svc/server/db/migrate.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
+import { legalTransitions } from './legal-transitions.ts';
 import { prepareCluster } from './prepared-cluster.ts';
+import { queryDatabase } from './query-database.ts';
 import { TEMPLATE_DATABASE } from './test-database.ts';
 
 type Running = { url: string; stop: () => Promise<void> };
@@ -40,6 +42,7 @@ async function startCluster(): Promise<Running> {
   await prepareCluster(cluster, dataDir);
   await cluster.asSuperuser((client) => client.query(`create database ${TEMPLATE_DATABASE}`));
   await migrate(cluster.url(TEMPLATE_DATABASE));
+  await queryDatabase(cluster.url(TEMPLATE_DATABASE), legalTransitions().join(';\n'));
   const stop = async (): Promise<void> => {
     await cluster.stop('immediate');
     await rm(directory, { recursive: true, force: true });

@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
+import { allowAnyState } from '@svc/testing/postgres/legal-transitions.ts';
 import type { Attempt } from '../shared/attempts.ts';
 import { startAttempts } from './start-attempts.ts';
 
 let engine: ScriptedScheduler;
-beforeAll(async () => void (engine = await startScriptedScheduler({ script: () => 'hang' })));
+beforeAll(async () => {
+  engine = await startScriptedScheduler({ script: () => 'hang' });
+  await allowAnyState(engine.db.shared); // some tests take an attempt back into its queue
+});
 afterAll(() => engine?.close());
 
 /** A task that runs, on the worker "test". */

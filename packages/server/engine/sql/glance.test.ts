@@ -2,6 +2,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
+import { allowAnyState } from '@svc/testing/postgres/legal-transitions.ts';
 import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
@@ -14,6 +15,7 @@ beforeAll(async () => {
   database = await openTestDatabase();
   ({ db } = database);
   await registerScheduledDag(database.tenant, { dagId: 'one' });
+  await allowAnyState(db.shared);
   for (const statement of [RUN, INSTANCE]) await sql.raw(statement).execute(db.shared);
 });
 afterAll(() => database?.close());
