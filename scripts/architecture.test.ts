@@ -31,7 +31,8 @@ const PACKAGES: Arrows = {
 const SERVER: Arrows = {
   config: [],
   db: [],
-  telemetry: [],
+  // Metrics of work are made from what the database counts.
+  telemetry: ['db'],
   tls: ['config'],
   workspace: [],
   auth: ['db'],

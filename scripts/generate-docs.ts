@@ -10,6 +10,7 @@ import { renderJsonSchema } from '@svc/server/config/json-schema.ts';
 import { renderReference } from '@svc/server/config/reference/reference.ts';
 import { renderGrants } from '@svc/server/db/grants/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
+import { renderMetrics } from '@svc/server/telemetry/work/reference.ts';
 import { renderFailureCauses } from '@svc/spec/failure-causes.ts';
 import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
@@ -30,6 +31,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/configuration.schema.json', render: renderJsonSchema },
   { path: 'deploy/chart/values.schema.json', render: renderChartSchema },
   { path: 'docs/database-privileges.md', render: renderGrants },
+  { path: 'docs/metrics.md', render: renderMetrics },
   { path: 'docs/openapi.json', render: renderOpenApi },
   { path: 'packages/client/generated/api.ts', render: async () => renderApiTypes(await renderOpenApi()) },
   { path: 'docs/coming-from-airflow.md', render: () => renderComingFromAirflow() },

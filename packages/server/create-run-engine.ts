@@ -119,6 +119,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     recordAssetEvents,
+    countsPerTask: config.metrics.perTask,
     dueSources: [
       () => dueTimetables(),
       () => dueQuestions(),

@@ -51,6 +51,7 @@ import { openRedis } from './redis/redis.ts';
 import type { Redis } from './redis/redis.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
+import { createWorkMetrics } from './create-work-metrics.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
@@ -220,11 +221,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // Agents themselves wait for the triggers of deferred tasks. While one is connected, there is a triggerer.
     alsoAlive: () => (engine.hasAgent() ? ['triggerer'] : []),
     onTick: () => engine.scheduler.tick(),
-    onBeat: () => changedValues.look(),
+    onBeat: () => {
+      metrics.schedulerBeat();
+      return changedValues.look();
+    },
     log: logger,
   });
   metrics.watchScheduler(() => housekeeping.lastBeat());
   metrics.watchWorkers(() => countWorkers(db));
+  const workMetrics = createWorkMetrics({ config, db, processId });
+  metrics.watchWork(workMetrics.exposition);
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();
@@ -240,7 +246,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       await stopParts(logger, {
         requests: () => closeListener(app),
         tasks: stopTasks,
-        metrics: () => metricsServer.close(),
+        metrics: async () => {
+          await metricsServer.close();
+          await workMetrics.stop();
+        },
       });
       await stopParts(logger, {
         logs: () => logs.close(),

@@ -123,6 +123,7 @@ export function chartSchema(): JsonSchema {
       networkPolicy: object({ enabled: flag, httpFrom: objects, metricsFrom: objects, taskEgress: objects }),
       metrics: object({
         serviceMonitor: object({ enabled: flag, interval: text, labels }),
+        rules: object({ enabled: flag, labels }),
         dashboard: object({ enabled: flag, labels }),
       }),
     }),

@@ -282,6 +282,24 @@ export const OBSERVABILITY_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
+export const METRICS_KEYS = {
+  'metrics.per_task': {
+    type: 'bool',
+    default: false,
+    edition: 'both',
+    extension: true,
+    doc: 'Count the work of each task in addition to that of each DAG. Every task has about seven series.',
+  },
+  'metrics.max_series': {
+    type: 'int',
+    default: 100_000,
+    min: 0,
+    edition: 'both',
+    extension: true,
+    doc: 'The most series of work in one scrape. `svc_metrics_series_left_out` counts the others.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
 export const UI_KEYS = {
   'ui.instance_name': {
     type: 'string',

@@ -142,6 +142,8 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'xcom.inline_max_bytes': 65_536,
   'xcom.max_bytes': 104_857_600,
   'connections.test_enabled': false,
+  'metrics.per_task': false,
+  'metrics.max_series': 100_000,
   'ui.dist_dir': '',
 };
 

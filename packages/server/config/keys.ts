@@ -7,6 +7,7 @@ import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-ex
 import {
   CONNECTIONS_KEYS,
   DATABASE_KEYS,
+  METRICS_KEYS,
   OBSERVABILITY_KEYS,
   REDIS_KEYS,
   SCHEDULER_KEYS,
@@ -33,6 +34,7 @@ export const CONFIG_KEYS = {
   ...XCOM_KEYS,
   ...CONNECTIONS_KEYS,
   ...OBSERVABILITY_KEYS,
+  ...METRICS_KEYS,
   ...UI_KEYS,
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -44,6 +44,7 @@ import * as stepsForeseen from './migrations/0037-steps-foreseen.ts';
 import * as usersOfProcesses from './migrations/0038-users-of-processes.ts';
 import * as storedValues from './migrations/0039-stored-values.ts';
 import * as valuesThatFilesRead from './migrations/0040-values-that-files-read.ts';
+import * as workMetrics from './migrations/0041-work-metrics.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -91,6 +92,7 @@ const MIGRATIONS = {
   '0038-users-of-processes': usersOfProcesses,
   '0039-stored-values': storedValues,
   '0040-values-that-files-read': valuesThatFilesRead,
+  '0041-work-metrics': workMetrics,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -56,6 +56,7 @@ import type {
   TriggerersTable,
   TriggersTable,
 } from './tables/waiting.ts';
+import type { WorkFactsTable, WorkLeasesTable, WorkTotalsOfTenantsTable, WorkTotalsTable } from './tables/work.ts';
 import type { WorkerTokensTable, WorkersTable } from './tables/workers.ts';
 
 export type { Moment } from './tables/columns.ts';
@@ -126,6 +127,10 @@ export type SharedTables = {
   log_store_state: LogStoreStateTable;
   workers: WorkersTable;
   prune_state: PruneStateTable;
+  work_facts: WorkFactsTable;
+  work_totals: WorkTotalsTable;
+  work_totals_of_tenants: WorkTotalsOfTenantsTable;
+  work_leases: WorkLeasesTable;
 };
 
 export type AllTables = TenantTables & SharedTables;

@@ -1,10 +1,12 @@
 /**
  * Decides whether Postgres may keep generic query plans (db/transaction.ts): only after the tables have statistics. It
- * refreshes the statistics after tasks have ended, because the tables may have grown.
+ * refreshes the statistics after tasks have ended, because the tables may have grown. It also adds up what the ends of
+ * tasks and runs have written for lists and metrics.
  */
 import { analyzeGrowingTables } from '../db/analyze-growing-tables.ts';
 import type { Database } from '../db/database.ts';
 import { addUpFinishedRuns } from '../db/task-instances/add-up-finished-runs.ts';
+import { foldWork, removeOrphanTotals } from '../db/work/fold-work.ts';
 
 export type TableStatistics = {
   /** True when the tables have statistics. A query plan made without statistics must not be kept. */
@@ -15,10 +17,13 @@ export type TableStatistics = {
 };
 
 const ADD_UP_EVERY_MS = 60_000;
+/** A scrape also reads what is not folded yet, so this does not delay any metric. */
+const FOLD_EVERY_MS = 5_000;
 
-export function createTableStatistics(db: Database): TableStatistics {
+export function createTableStatistics(db: Database, options: { perTask: boolean }): TableStatistics {
   let mayHaveGrown = false;
   let addedUpAt = -Infinity;
+  let foldedAt = -Infinity;
   let hasStatistics = false;
   return {
     keepsPlans: () => hasStatistics,
@@ -28,9 +33,14 @@ export function createTableStatistics(db: Database): TableStatistics {
       mayHaveGrown = false;
       await analyzeGrowingTables(db);
       hasStatistics = true;
+      if (performance.now() - foldedAt >= FOLD_EVERY_MS) {
+        foldedAt = performance.now();
+        await foldWork(db, options);
+      }
       if (performance.now() - addedUpAt < ADD_UP_EVERY_MS) return;
       addedUpAt = performance.now();
       await addUpFinishedRuns(db);
+      await removeOrphanTotals(db);
     },
   };
 }

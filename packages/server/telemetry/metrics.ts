@@ -56,6 +56,10 @@ export interface Metrics {
   watchWarmWorkers(usage: () => WarmUsage): void;
   /** Counts the workers of the whole installation, from the database at each scrape. */
   watchWorkers(count: () => Promise<readonly WorkerGroup[]>): void;
+  /** Adds the metrics of work, as `createWorkExposition` gives them. */
+  watchWork(exposition: () => Promise<string>): void;
+  /** Counts the loops in which a scheduler of this process has written its heartbeat. */
+  schedulerBeat(): void;
   /** Counts the start of an attempt: in a warm worker, or cold in a new pod. */
   attemptStarts(start: 'warm' | 'cold'): void;
   loginFailed(): void;
@@ -114,6 +118,8 @@ const CERTIFICATE_FAILING = {
   help: '1 while the certificate files of a listener hold something that cannot be used; it goes on with the old certificate.',
   labelNames: ['listener'],
 } as const;
+/** Airflow's name. It has no suffix there. */
+const SCHEDULER_BEATS = { name: 'airflow_scheduler_heartbeat', help: 'Heartbeats of the scheduler of this process.' };
 const WARM_STARTS = {
   name: 'svc_warm_starts_total',
   help: 'Attempts given to a warm worker that was there when they came.',
@@ -136,7 +142,8 @@ const BUILD_INFO = {
 
 /**
  * All label values come from closed sets (route patterns, methods, status codes, three pool states). No value of a
- * request can become a label, which limits memory and keeps secrets out of the metrics.
+ * request can become a label, which limits memory and keeps secrets out of the metrics. The metrics of work name DAGs,
+ * pools and operators, and have a limit of their own.
  */
 export function createMetrics(options: MetricsOptions): Metrics {
   // Each server has its own registry instead of the library's global one, because two servers in one test must not
@@ -156,6 +163,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     warm: new Counter({ ...WARM_STARTS, registers }),
     cold: new Counter({ ...COLD_STARTS, registers }),
   };
+  const schedulerBeats = new Counter({ ...SCHEDULER_BEATS, registers });
+  let work: (() => Promise<string>) | undefined;
   const buildInfo = new Gauge({ ...BUILD_INFO, registers });
   buildInfo.set({ version: options.version, node: process.versions.node }, 1);
 
@@ -181,7 +190,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
     watchesProcess = true;
     for (const update of expiries) update();
     // The library writes a gauge without samples as `Nan`. The format requires `NaN`.
-    return (await registry.metrics()).replaceAll(' Nan\n', ' NaN\n');
+    const [own, ofWork] = await Promise.all([registry.metrics(), work?.() ?? '']);
+    return own.replaceAll(' Nan\n', ' NaN\n') + ofWork;
   };
 
   return {
@@ -204,6 +214,8 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const gauge of warmGauges(usage)) registry.registerMetric(gauge);
     },
     watchWorkers: (count) => registry.registerMetric(workersGauge(count)),
+    watchWork: (text) => void (work = text),
+    schedulerBeat: () => schedulerBeats.inc(),
     attemptStarts: (start) => starts[start].inc(),
     loginFailed: () => loginFailures.inc(),
     signInRefused: (reason) => signInsRefused.inc({ reason }),

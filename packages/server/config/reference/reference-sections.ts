@@ -3,6 +3,7 @@ import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from '../keys-e
 import {
   CONNECTIONS_KEYS,
   DATABASE_KEYS,
+  METRICS_KEYS,
   OBSERVABILITY_KEYS,
   REDIS_KEYS,
   SCHEDULER_KEYS,
@@ -70,5 +71,6 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
   { title: 'Cross-task values (`xcom.*`)', keys: keysOf(XCOM_KEYS) },
   { title: 'Connections (`connections.*`)', keys: keysOf(CONNECTIONS_KEYS) },
   { title: 'Observability (`observability.*`)', keys: keysOf(OBSERVABILITY_KEYS) },
+  { title: 'Metrics (`metrics.*`)', keys: keysOf(METRICS_KEYS) },
   { title: 'UI (`ui.*`)', keys: keysOf(UI_KEYS) },
 ];

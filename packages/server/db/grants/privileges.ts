@@ -73,6 +73,11 @@ export const GRANTS: Grants = {
   },
   task_instance_history: both(WRITE),
   instances_of_finished_runs: both(WRITE),
+  // A change of an instance or a run notes a fact: migration 0041. Schedulers add them up.
+  work_facts: { api: APPEND, scheduler: WRITE },
+  work_totals: { api: READ, scheduler: WRITE },
+  work_totals_of_tenants: { api: READ, scheduler: WRITE },
+  work_leases: both({ select: true, insert: true, update: true }),
   xcoms: both(WRITE),
   // A change of an XCom notes whether its stored value is still in use: migration 0039.
   stored_values: { api: { select: true, update: { only: ['unused_since'] } }, scheduler: WRITE },

@@ -1,0 +1,57 @@
+/**
+ * Moves facts of work into the totals. One statement removes the facts and adds them to the totals, so a process that
+ * dies at any instruction neither loses nor repeats a fact, and a reader sees each fact once. Another process that folds
+ * at the same time takes other facts.
+ */
+import { sql } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { Database } from '../database.ts';
+import type { WorkFactsTable } from '../tables/work.ts';
+import { WORK_COLUMNS, changesOfDags, changesOfTenants } from './work-columns.ts';
+
+/** Bounds the time of one statement. A backlog takes several. */
+const AT_ONCE = 20_000;
+
+// Both statements write the totals in the order of their keys, so that two folds do not wait for each other in a circle.
+const COLUMNS = sql.raw(WORK_COLUMNS.join(', '));
+const ADDED = sql.raw(WORK_COLUMNS.map((name) => `${name} = w.${name} + excluded.${name}`).join(', '));
+
+export type WorkFact = Selectable<WorkFactsTable>;
+
+/** `taken`: how many facts were folded. `facts`: the facts themselves, if the caller wants them. */
+export type Folded = { taken: number; facts: WorkFact[] };
+
+export async function foldWork(
+  db: Database,
+  { perTask, returnsFacts = false }: { perTask: boolean; returnsFacts?: boolean },
+): Promise<Folded> {
+  const { rows } = await sql<{ taken: number; facts: WorkFact[] }>`
+    with taken as (
+      delete from work_facts where id = any(array(
+        select id from work_facts order by id limit ${AT_ONCE} for update skip locked
+      )) returning *
+    ), of_dags as (
+      insert into work_totals as w (tenant_id, dag_id, task_id, ${COLUMNS})
+      select * from (${sql.raw(changesOfDags('taken', perTask))}) changes order by 1, 2, 3
+      on conflict (tenant_id, dag_id, task_id) do update set ${ADDED}
+    ), of_tenants as (
+      insert into work_totals_of_tenants as w (tenant_id, metric, label, count)
+      select * from (${sql.raw(changesOfTenants('taken'))}) changes order by 1, 2, 3
+      on conflict (tenant_id, metric, label) do update set count = w.count + excluded.count
+    )
+    select count(*)::int as taken,
+      ${returnsFacts ? sql`coalesce(json_agg(taken), '[]')` : sql`'[]'::json`} as facts
+    from taken`.execute(db.shared);
+  return rows[0] ?? { taken: 0, facts: [] };
+}
+
+/** Removes totals of DAGs and tenants that were deleted. */
+export async function removeOrphanTotals(db: Database): Promise<void> {
+  await sql`
+    delete from work_totals w where not exists (
+      select from dags d where d.tenant_id = w.tenant_id and d.dag_id = w.dag_id)`.execute(db.shared);
+  await sql`
+    delete from work_totals_of_tenants w where not exists (select from tenants t where t.id = w.tenant_id)`.execute(
+    db.shared,
+  );
+}
