@@ -96,6 +96,10 @@ const BENCHES: Record<string, Bench> = {
       'lines of task logs: acknowledged per second on the disk and for an object store (an emulator), and how soon another process sees one [--seconds 3]',
     load: () => import('./logs.ts'),
   },
+  metrics: {
+    about: 'a scrape with 5,000 DAGs, the fold of facts into totals, and what the fact of an attempt costs [--runs 20]',
+    load: () => import('./metrics.ts'),
+  },
   migrate: {
     about: 'svc migrate of a history: time, rate and peak memory [--times 100000 task instances]',
     load: () => import('./migrate.ts'),
