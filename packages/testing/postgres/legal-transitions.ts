@@ -24,6 +24,7 @@ export async function allowAnyState(db: SharedDb): Promise<void> {
   await sql`alter table task_instances disable trigger ${sql.raw(nameOf('task_instances'))}`.execute(db);
 }
 
+const stateOf = (row: string): string => `coalesce(${row}.state, '${NO_STATUS}')`;
 const nameOf = (table: string): string => `refuse_illegal_states_of_${table}`;
 const pairsOf = (table: Readonly<Record<string, readonly string[]>>): (readonly [string, string])[] =>
   Object.entries(table).flatMap(([from, targets]) => targets.map((to) => [from, to] as const));
@@ -31,12 +32,11 @@ const pairsOf = (table: Readonly<Record<string, readonly string[]>>): (readonly 
 function checked(table: string, pairs: readonly (readonly [string, string])[]): string[] {
   const name = nameOf(table);
   const legal = [...new Set(pairs.map(([from, to]) => `'${from} ${to}'`))].join(', ');
-  const change = (row: string): string => `coalesce(${row}.state, '${NO_STATUS}')`;
   return [
     `create function ${name}() returns trigger language plpgsql as $$
      begin
-       if ${change('old')} || ' ' || ${change('new')} not in (${legal}) then
-         raise exception 'a row of ${table} may not go from % to %: see packages/spec/states.ts', ${change('old')}, ${change('new')};
+       if ${stateOf('old')} || ' ' || ${stateOf('new')} not in (${legal}) then
+         raise exception 'a row of ${table} may not go from % to %: see packages/spec/states.ts', ${stateOf('old')}, ${stateOf('new')};
        end if;
        return null;
      end $$`,
