@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 
 class ArgNotSet:
     _instance = None
@@ -18,7 +22,8 @@ class ArgNotSet:
         return False
 
 
-NOTSET = ArgNotSet()
+# Of any type, because type checkers infer the type of an argument from its default.
+NOTSET: Any = ArgNotSet()
 
 
 def is_arg_set(value) -> bool:
