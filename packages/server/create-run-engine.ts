@@ -43,6 +43,7 @@ import type { ManagedExecutor } from './engine/executor.ts';
 import { createNotifications } from './engine/notifications.ts';
 import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
+import { foldWork } from './db/work/fold-work.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
 import { createValueCollector } from './xcom/stored/collector.ts';
@@ -119,7 +120,10 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     recordAssetEvents,
-    countsPerTask: config.metrics.perTask,
+    foldWork: async () => {
+      // The export by StatsD sends the facts that it folds.
+      if (config.metrics.statsdHost === '') await foldWork(db, { perTask: config.metrics.perTask });
+    },
     dueSources: [
       () => dueTimetables(),
       () => dueQuestions(),

@@ -51,7 +51,7 @@ import { openRedis } from './redis/redis.ts';
 import type { Redis } from './redis/redis.ts';
 import { createLogger } from './telemetry/logger.ts';
 import { createMetricsServer } from './telemetry/metrics-server.ts';
-import { createWorkMetrics } from './create-work-metrics.ts';
+import { createStatsdExport, createWorkMetrics } from './create-work-metrics.ts';
 import { createMetrics } from './telemetry/metrics.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
@@ -231,6 +231,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   metrics.watchWorkers(() => countWorkers(db));
   const workMetrics = createWorkMetrics({ config, db, processId });
   metrics.watchWork(workMetrics.exposition);
+  const statsd = createStatsdExport({ config, db: engineDb, processId, log: logger });
   const metricsServer = createMetricsServer({ address: config.server.metricsAddr, metrics });
 
   const closing = new AbortController();
@@ -248,6 +249,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         tasks: stopTasks,
         metrics: async () => {
           await metricsServer.close();
+          await statsd.stop();
           await workMetrics.stop();
         },
       });
@@ -292,6 +294,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         housekeeping.start();
         engine.start();
         logs.background?.start();
+        statsd.start();
       }
       logger.info('ready');
     });

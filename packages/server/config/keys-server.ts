@@ -298,6 +298,38 @@ export const METRICS_KEYS = {
     extension: true,
     doc: 'The most series of work in one scrape. `svc_metrics_series_left_out` counts the others.',
   },
+  'metrics.statsd_host': {
+    type: 'string',
+    default: '',
+    edition: 'both',
+    extension: true,
+    doc: 'Host that receives the metrics of work by StatsD (UDP). Empty: none is sent.',
+  },
+  'metrics.statsd_port': {
+    type: 'int',
+    default: 8125,
+    min: 1,
+    max: 65_535,
+    edition: 'both',
+    extension: true,
+    doc: 'Port of the StatsD host.',
+  },
+  'metrics.statsd_prefix': {
+    type: 'string',
+    default: 'airflow',
+    pattern: /^[\w.-]+$/,
+    allowed: 'letters, digits, `_`, `.` and `-`',
+    edition: 'both',
+    extension: true,
+    doc: 'First part of the names in StatsD.',
+  },
+  'metrics.statsd_datadog_enabled': {
+    type: 'bool',
+    default: false,
+    edition: 'both',
+    extension: true,
+    doc: 'Send the DAG, the task and others as tags of DogStatsD. Otherwise they are parts of the name.',
+  },
 } as const satisfies Record<string, KeyDefinition>;
 
 export const UI_KEYS = {

@@ -144,6 +144,10 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'connections.test_enabled': false,
   'metrics.per_task': false,
   'metrics.max_series': 100_000,
+  'metrics.statsd_host': '',
+  'metrics.statsd_port': 8_125,
+  'metrics.statsd_prefix': 'airflow',
+  'metrics.statsd_datadog_enabled': false,
   'ui.dist_dir': '',
 };
 

@@ -63,8 +63,8 @@ export type SchedulerOptions = {
   /** How long an attempt may be silent before it counts as lost. The default is one minute. */
   leases?: Leases;
   recordAssetEvents: RecordAssetEvents;
-  /** Counts work by task in addition to DAGs (`metrics.per_task`). */
-  countsPerTask?: boolean;
+  /** Adds up the facts of work (db/work/fold-work.ts). */
+  foldWork?: () => Promise<unknown>;
   /** Other sources of work that time causes: timetables, backfills. */
   dueSources: readonly DueSource[];
   /** Called after a commit in which runs of the DAG ended. */
@@ -119,7 +119,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
   const activity = createActivity();
   const createRun = createRunCreator(graphs);
   const background = createBackgroundTasks(log, activity);
-  const statistics = createTableStatistics(db, { perTask: options.countsPerTask ?? false });
+  const statistics = createTableStatistics(db, options.foldWork ?? (async () => {}));
   const triggers = createTriggers({
     db,
     graphs,

@@ -6,7 +6,7 @@
 import { analyzeGrowingTables } from '../db/analyze-growing-tables.ts';
 import type { Database } from '../db/database.ts';
 import { addUpFinishedRuns } from '../db/task-instances/add-up-finished-runs.ts';
-import { foldWork, removeOrphanTotals } from '../db/work/fold-work.ts';
+import { removeOrphanTotals } from '../db/work/fold-work.ts';
 
 export type TableStatistics = {
   /** True when the tables have statistics. A query plan made without statistics must not be kept. */
@@ -20,7 +20,7 @@ const ADD_UP_EVERY_MS = 60_000;
 /** A scrape also reads what is not folded yet, so this does not delay any metric. */
 const FOLD_EVERY_MS = 5_000;
 
-export function createTableStatistics(db: Database, options: { perTask: boolean }): TableStatistics {
+export function createTableStatistics(db: Database, fold: () => Promise<unknown>): TableStatistics {
   let mayHaveGrown = false;
   let addedUpAt = -Infinity;
   let foldedAt = -Infinity;
@@ -35,7 +35,7 @@ export function createTableStatistics(db: Database, options: { perTask: boolean 
       hasStatistics = true;
       if (performance.now() - foldedAt >= FOLD_EVERY_MS) {
         foldedAt = performance.now();
-        await foldWork(db, options);
+        await fold();
       }
       if (performance.now() - addedUpAt < ADD_UP_EVERY_MS) return;
       addedUpAt = performance.now();

@@ -16,10 +16,15 @@ const AT_ONCE = 20_000;
 const COLUMNS = sql.raw(WORK_COLUMNS.join(', '));
 const ADDED = sql.raw(WORK_COLUMNS.map((name) => `${name} = w.${name} + excluded.${name}`).join(', '));
 
-export type WorkFact = Selectable<WorkFactsTable>;
+/** With the name of its tenant. */
+export type WorkFact = Selectable<WorkFactsTable> & { tenant: string };
 
 /** `taken`: how many facts were folded. `facts`: the facts themselves, if the caller wants them. */
 export type Folded = { taken: number; facts: WorkFact[] };
+
+const FACTS = sql`(
+  select coalesce(json_agg(to_jsonb(f) || jsonb_build_object('tenant', n.name) order by f.id), '[]')
+  from taken f join tenants n on n.id = f.tenant_id)`;
 
 export async function foldWork(
   db: Database,
@@ -40,7 +45,7 @@ export async function foldWork(
       on conflict (tenant_id, metric, label) do update set count = w.count + excluded.count
     )
     select count(*)::int as taken,
-      ${returnsFacts ? sql`coalesce(json_agg(taken), '[]')` : sql`'[]'::json`} as facts
+      ${returnsFacts ? FACTS : sql`'[]'::json`} as facts
     from taken`.execute(db.shared);
   return rows[0] ?? { taken: 0, facts: [] };
 }

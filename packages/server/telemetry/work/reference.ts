@@ -41,6 +41,20 @@ it dies, that takes up to 90 seconds. Scrape all processes, as the chart's monit
 - \`${LEFT_OUT}\` is the number of the series that the limit has left out.
 - Durations are summaries in seconds. The quantiles 0.5, 0.9 and 0.99 exist for runs that ended within the last ten
   minutes. Durations of tasks have a sum and a count.
+
+## StatsD
+
+    SVC_METRICS_STATSD_HOST=localhost svc server
+
+- One scheduler at a time sends what happened and the gauges, every ten seconds. A process that dies after it has added
+  up facts and before it has sent them loses those of that moment. Nothing is sent twice.
+- Names are those of Airflow: \`airflow.ti.finish.<dag_id>.<task_id>.<state>\`. \`metrics.statsd_prefix\` replaces
+  \`airflow\`.
+- With \`metrics.statsd_datadog_enabled\` the values are tags of DogStatsD: \`airflow.ti.finish\` with \`tenant\`,
+  \`dag_id\` and \`state\`, and with \`task_id\` if \`metrics.per_task\` is on.
+- A start is sent with the end of its attempt. \`dagrun.first_task_scheduling_delay\`, the counters of lost attempts
+  and \`scheduler_heartbeat\` exist in Prometheus only.
+- Set the keys for all schedulers, because a scheduler without them does not send what it adds up.
 `;
 
 const row = (...cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
