@@ -60,17 +60,27 @@ export async function unpackFromPackage(input: {
   python: string;
   prefix: string;
   folder: string;
+  /** Default: the package of the web UI. */
+  distribution?: { requirement: string; sha256: string };
 }): Promise<void> {
   const wheel = await download(input, input.folder);
   await run(input.python, ['-c', UNPACK, wheel, input.folder, input.prefix]);
 }
 
 async function download(
-  { python, env }: { python: string; env: Readonly<Record<string, string | undefined>> },
+  {
+    python,
+    env,
+    distribution: { requirement, sha256 } = UI_BUNDLE,
+  }: {
+    python: string;
+    env: Readonly<Record<string, string | undefined>>;
+    distribution?: { requirement: string; sha256: string };
+  },
   folder: string,
 ): Promise<string> {
   const requirements = join(folder, 'requirements.txt');
-  await writeFile(requirements, `${UI_BUNDLE.requirement} --hash=sha256:${UI_BUNDLE.sha256}\n`);
+  await writeFile(requirements, `${requirement} --hash=sha256:${sha256}\n`);
   const args =
     '-m pip download --quiet --no-deps --only-binary=:all: --disable-pip-version-check --no-input --require-hashes'.split(
       ' ',
@@ -86,7 +96,7 @@ async function download(
     throw new UiBundleError(
       `the web UI could not be fetched: ${detail}\n` +
         'Check the network and run `svc setup` again, or copy the folder airflow/ui/dist of the package ' +
-        `${UI_BUNDLE.requirement} here and set ui.dist_dir (SVC_UI_DIST_DIR) to it.`,
+        `${requirement} here and set ui.dist_dir (SVC_UI_DIST_DIR) to it.`,
       { cause: error },
     );
   }

@@ -21,7 +21,7 @@ type Document = {
 };
 
 export type AirflowOpenApi = {
-  /** `GET /api/v2/dags/{dag_id}`, of both documents. */
+  /** `GET /api/v2/dags/{dag_id}`, of all documents. */
   operations: readonly string[];
   /** What is wrong with the body of an answer with this status; undefined when the documents say nothing of it. */
   violations(operation: string, status: number, body: unknown): string[] | undefined;
@@ -31,8 +31,22 @@ export type AirflowOpenApi = {
 
 const FILES = ['v2-rest-api-generated.yaml', '_private_ui.yaml'];
 
+/** The documents of all versions. An answer must satisfy each version that has the operation. */
 export async function readAirflowOpenApi(): Promise<AirflowOpenApi> {
-  const folder = await airflowOpenApi();
+  const documents = (await airflowOpenApi()).map(readDocuments);
+  return {
+    operations: [...new Set(documents.flatMap(({ operations }) => operations))],
+    violations(name, status, body) {
+      const found = documents
+        .filter(({ operations }) => operations.includes(name))
+        .map(({ violations }) => violations(name, status, body));
+      return found.some((problems) => problems === undefined) ? undefined : found.flatMap((problems) => problems ?? []);
+    },
+    violationsOfModel: (name, body) => documents.flatMap(({ violationsOfModel }) => violationsOfModel(name, body)),
+  };
+}
+
+function readDocuments({ version, folder }: { version: string; folder: string }): AirflowOpenApi {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   const operations = new Map<string, { file: string; document: Document; path: string; method: string }>();
@@ -41,6 +55,7 @@ export async function readAirflowOpenApi(): Promise<AirflowOpenApi> {
     const document = parse(readFileSync(join(folder, file), 'utf8')) as Document;
     for (const [name, schema] of Object.entries(document.components.schemas)) {
       requireAllFields(name, schema);
+      admitLaterAdditions(name, schema);
       models.set(name, `${file}#/components/schemas/${name}`);
     }
     ajv.addSchema(document, file);
@@ -55,7 +70,7 @@ export async function readAirflowOpenApi(): Promise<AirflowOpenApi> {
   const check = (reference: string, body: unknown): string[] => {
     const validate = compiled.get(reference) ?? ajv.compile({ $ref: reference });
     compiled.set(reference, validate);
-    return validate(body) ? [] : reasons(validate.errors ?? []);
+    return validate(body) ? [] : reasons(validate.errors ?? []).map((reason) => `${version}: ${reason}`);
   };
   return {
     operations: [...operations.keys()],
@@ -76,10 +91,16 @@ export async function readAirflowOpenApi(): Promise<AirflowOpenApi> {
     },
     violationsOfModel(name, body) {
       const reference = models.get(name);
-      if (reference === undefined) throw new Error(`Airflow's documents have no model ${name}`);
+      if (reference === undefined) throw new Error(`the documents of Airflow ${version} have no model ${name}`);
       return check(reference, body);
     },
   };
+}
+
+/** What a later version adds to models that the earlier one closed. Its client and its web UI ignore the additions. */
+function admitLaterAdditions(name: string, schema: Schema): void {
+  if (name === 'DagRunAssetReference') delete schema['additionalProperties'];
+  if (name === 'MenuItem') schema['enum'] = [...new Set([...(schema['enum'] as string[]), 'Deadlines'])];
 }
 
 const pointerPart = (part: string): string => encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'));
