@@ -104,6 +104,11 @@ describe('auth.dev_no_auth', () => {
 
   it('has no session to renew or to end', async () => {
     const server = await start(NO_AUTH);
+    // As in an Airflow in which everybody is an administrator.
+    const given = await server.call('/auth/token');
+    const token = String(given.json()['access_token']);
+    expect([given.status, (await server.call('/api/v2/users', { token })).status]).toEqual([201, 200]);
+    expect((await server.call('/auth/token/login')).headers.get('location')).toBe('/');
     expect((await server.call('/api/v2/auth/token/renew', { method: 'POST' })).status).toBe(401);
     expect((await server.call('/api/v2/auth/logout')).status).toBe(307);
   });

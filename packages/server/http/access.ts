@@ -16,6 +16,7 @@ import type { AuthenticationFault, Sessions } from '../auth/sessions.ts';
 import type { Actor } from '../db/identity/audit-log.ts';
 import type { Database, TenantDb } from '../db/database.ts';
 import { ApiError } from './errors.ts';
+import { API_VERSION } from './openapi/api-version.ts';
 
 /** `public`: no login is needed. `user`: any logged-in caller. Otherwise: the permission that the caller must have. */
 export type Access = 'public' | 'user' | Permission;
@@ -23,6 +24,8 @@ export type Access = 'public' | 'user' | Permission;
 declare module 'fastify' {
   interface FastifyContextConfig {
     access?: Access;
+    /** Tells clients without a token which version of the API they have reached. Airflow answers these clients. */
+    announcesVersion?: boolean;
   }
   interface FastifyRequest {
     clientIp: string;
@@ -97,6 +100,7 @@ async function authenticate(request: FastifyRequest, { sessions, onAuthenticated
     throw new ApiError(
       'not_authenticated',
       'send a token as "Authorization: Bearer <token>"; POST /auth/token issues one',
+      request.routeOptions.config.announcesVersion ? { 'x-api-version': API_VERSION } : {},
     );
   }
   if (fromCookie) refuseForeignWrite(request);

@@ -34,6 +34,30 @@ describe('POST /auth/token', () => {
     expect((await server.call('/api/v2/version', { token: body.access_token })).status).toBe(200);
   });
 
+  it('has a form for airflowctl, with the status of Airflow and without a cookie', async () => {
+    const answer = await server.call('/auth/token/cli', { method: 'POST', body: CREDENTIALS });
+    expect([answer.status, cookieOf(answer)]).toEqual([201, undefined]);
+    expect(await works(answer.json<TokenBody>().access_token)).toBe(true);
+  });
+
+  it('needs credentials, also where an Airflow of administrators only would need none', async () => {
+    for (const path of ['/auth/token', '/auth/token/login']) {
+      const answer = await server.call(path);
+      expect([answer.status, codeOf(answer)]).toEqual([403, 'disabled']);
+    }
+  });
+
+  it('is asked for by version and health, which tell clients without a token the version of the API', async () => {
+    const of = async (path: string, bearer?: string) => {
+      const { status, headers } = await server.call(path, bearer === undefined ? {} : { token: bearer });
+      return [status, headers.get('x-api-version')];
+    };
+    expect(await of('/api/v2/version')).toEqual([401, '1.0.0']);
+    expect(await of('/api/v2/monitor/health')).toEqual([401, '1.0.0']);
+    expect(await of('/api/v2/version', 'made.up.token')).toEqual([401, null]);
+    expect(await of('/api/v2/pools')).toEqual([401, null]);
+  });
+
   it('says in the token who, for whom, since when and until when', async () => {
     const claims = decodeJwt(token);
     expect(claims).toMatchObject({ email: ADMIN_EMAIL, tenant: 'default', roles: ['admin'], aud: 'svc:user' });

@@ -1,14 +1,16 @@
 /** Token issue and renewal, and the login and logout redirects of the web UI. */
 import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { MAX_PASSWORD_LENGTH } from '../../auth/passwords.ts';
-import type { RenewalFault } from '../../auth/sessions.ts';
+import type { IssuedToken, RenewalFault } from '../../auth/sessions.ts';
 import type { Config } from '../../config/load.ts';
 import { OIDC_CALLBACK_PATH } from '../../config/oidc-checks.ts';
 import { basePath } from '../../config/resolved.ts';
 import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
 import { SESSION_COOKIE, TENANT_DISABLED, actorOf, presentedToken, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
+import type { ErrorCode } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { isOwnPath } from './own-path.ts';
@@ -49,14 +51,44 @@ export const passwordsOff = (): ApiError =>
     'passwords are for emergency access only here (auth.oidc.break_glass_emails): use single sign-on, at a terminal with "svc auth login --sso"',
   );
 
-export function registerTokens(app: App, { config, sessions, singleSignOn }: Services): void {
+export function registerTokens(app: App, services: Services): void {
+  registerLogins(app, services);
+  registerWithoutCredentials(app, services);
+  registerSessions(app, services);
+}
+
+/** With and without a session cookie. */
+function registerLogins(app: App, { config, sessions }: Services): void {
+  const login = async (request: FastifyRequest, body: Static<typeof TokenRequest>): Promise<IssuedToken> => {
+    const { username, password, tenant = DEFAULT_TENANT } = body;
+    const outcome = await sessions.login({
+      username,
+      password,
+      tenant,
+      clientIp: request.clientIp,
+      requestId: request.id,
+    });
+    switch (outcome.kind) {
+      case 'rate_limited':
+        throw new ApiError('login_rate_limited', 'too many failed logins from this address: wait before the next try', {
+          'retry-after': String(outcome.retryAfterSeconds),
+        });
+      case 'passwords_off':
+        throw passwordsOff();
+      case 'wrong_credentials':
+        throw new ApiError('wrong_credentials', 'the username or the password is wrong');
+      case 'tenant_disabled':
+        throw new ApiError('tenant_disabled', TENANT_DISABLED);
+      case 'ok':
+        return outcome.token;
+    }
+  };
+  const refuses: ErrorCode[] = ['wrong_credentials', 'passwords_off', 'tenant_disabled', 'login_rate_limited'];
+
   app.post(
     '/auth/token',
     {
-      config: {
-        access: 'public',
-        refuses: ['wrong_credentials', 'passwords_off', 'tenant_disabled', 'login_rate_limited'],
-      },
+      config: { access: 'public', refuses },
       schema: {
         operationId: 'create_token',
         tags: ['Authentication'],
@@ -67,36 +99,74 @@ export function registerTokens(app: App, { config, sessions, singleSignOn }: Ser
       },
     },
     async (request, reply) => {
-      const { username, password, tenant = DEFAULT_TENANT } = request.body;
-      const outcome = await sessions.login({
-        username,
-        password,
-        tenant,
-        clientIp: request.clientIp,
-        requestId: request.id,
-      });
-      switch (outcome.kind) {
-        case 'rate_limited':
-          throw new ApiError(
-            'login_rate_limited',
-            'too many failed logins from this address: wait before the next try',
-            {
-              'retry-after': String(outcome.retryAfterSeconds),
-            },
-          );
-        case 'passwords_off':
-          throw passwordsOff();
-        case 'wrong_credentials':
-          throw new ApiError('wrong_credentials', 'the username or the password is wrong');
-        case 'tenant_disabled':
-          throw new ApiError('tenant_disabled', TENANT_DISABLED);
-        case 'ok':
-          if (mayCarryCookie(request)) setSessionCookie(reply, config, outcome.token);
-          return tokenBody(outcome.token);
-      }
+      const token = await login(request, request.body);
+      if (mayCarryCookie(request)) setSessionCookie(reply, config, token);
+      return tokenBody(token);
     },
   );
 
+  app.post(
+    '/auth/token/cli',
+    {
+      config: { access: 'public', refuses },
+      schema: {
+        operationId: 'create_token_cli',
+        tags: ['Authentication'],
+        summary: 'Log in with username and password, as airflowctl does',
+        description: 'As `POST /auth/token`, without a cookie and with the status of Airflow.',
+        body: TokenRequest,
+        response: { 201: TokenResponse },
+      },
+    },
+    async (request, reply) => reply.code(201).send(tokenBody(await login(request, request.body))),
+  );
+}
+
+/** Airflow's logins of an installation in which everybody is an administrator. Here that is `auth.dev_no_auth`. */
+function registerWithoutCredentials(app: App, { config }: Services): void {
+  const refuseUnlessOff = (): void => {
+    if (config.auth.devNoAuth) return;
+    throw new ApiError('disabled', 'a token needs a username and a password: send them with POST /auth/token');
+  };
+  app.get(
+    '/auth/token',
+    {
+      config: { access: 'public', refuses: ['disabled'] },
+      schema: {
+        operationId: 'create_token_all_admins',
+        tags: ['Authentication'],
+        summary: 'Get a token without credentials, while authentication is off in development',
+        description: 'Nothing reads this token: with `auth.dev_no_auth`, every request acts as an administrator.',
+        response: { 201: TokenResponse },
+      },
+    },
+    async (_request, reply) => {
+      refuseUnlessOff();
+      const expiresInSeconds = config.auth.jwt.tokenTtlSeconds;
+      return reply.code(201).send(tokenBody({ accessToken: 'authentication-is-off', expiresInSeconds }));
+    },
+  );
+
+  app.get(
+    '/auth/token/login',
+    {
+      config: { access: 'public', refuses: ['disabled'] },
+      schema: {
+        operationId: 'login_all_admins',
+        tags: ['Authentication'],
+        summary: 'Open the web UI without credentials, while authentication is off in development',
+        response: { 307: Type.Null({ description: 'To the web UI' }) },
+      },
+    },
+    async (_request, reply) => {
+      refuseUnlessOff();
+      return reply.redirect(`${basePath(config)}/`, 307);
+    },
+  );
+}
+
+/** Renewal, and the redirects of the web UI to and from the login page. */
+function registerSessions(app: App, { config, sessions, singleSignOn }: Services): void {
   app.post(
     '/api/v2/auth/token/renew',
     {

@@ -93,15 +93,18 @@ const NO_BEATS: Health = {
   latest_dag_processor_heartbeat: null,
 };
 
+const WITHOUT_TOKEN = 'Without a token: 401 with the version of the API in the header `x-api-version`.';
+
 export function registerMonitor(app: App, { config, db, logs, redisProblem }: Services): void {
   app.get(
     '/api/v2/monitor/health',
     {
-      config: { grows: 'installation', access: 'user' },
+      config: { grows: 'installation', access: 'user', announcesVersion: true },
       schema: {
         operationId: 'get_health',
         tags: ['Monitoring'],
         summary: 'Get the health of each component',
+        description: WITHOUT_TOKEN,
         response: { 200: HealthInfo },
       },
     },
@@ -148,11 +151,12 @@ export function registerMonitor(app: App, { config, db, logs, redisProblem }: Se
   app.get(
     '/api/v2/version',
     {
-      config: { access: 'user' },
+      config: { access: 'user', announcesVersion: true },
       schema: {
         operationId: 'get_version',
         tags: ['Monitoring'],
         summary: 'Get the version of this control plane',
+        description: WITHOUT_TOKEN,
         response: { 200: VersionInfo },
       },
     },

@@ -2,6 +2,7 @@
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance } from 'fastify';
+import { API_VERSION } from './api-version.ts';
 import { ICON } from '@svc/web/pages.ts';
 import { VERSION } from '../../version.ts';
 import type { Access } from '../access.ts';
@@ -34,7 +35,7 @@ export async function installOpenApi(app: FastifyInstance): Promise<void> {
       openapi: '3.1.0',
       info: {
         title: 'svc control plane',
-        version: '1.0.0',
+        version: API_VERSION,
         description: `Airflow 3.2 compatible HTTP API of the svc control plane (build ${VERSION}). Get a token with POST /auth/token and send it as \`Authorization: Bearer\`.`,
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
       },
