@@ -22,7 +22,8 @@ import type { BulkStore } from '../../http/bulk.ts';
 import { BulkConnectionsBody, CONNECTION_FIELDS, Connection, ConnectionBody, ConnectionUpdate } from './schemas.ts';
 import type { ConnectionChange } from './schemas.ts';
 import { registerDefaultConnections } from './defaults.ts';
-import { registerConnectionTest } from './test.ts';
+import { registerEnqueuedTests } from './enqueued-test.ts';
+import { createConnectionTests, registerConnectionTest } from './test.ts';
 import { mergeConnection, refuseInvalidConnection, secretsOfConnection } from './writes.ts';
 import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
@@ -55,7 +56,14 @@ export function registerConnections(app: App, services: Services): void {
   registerDelete(app, services);
   registerBulk(app, services, vault);
   registerDefaultConnections(app, services);
-  registerConnectionTest(app, services, { vault, admit: (change) => admit([change], services, vault) });
+  const begin = createConnectionTests(services, { vault, admit: (change) => admit([change], services, vault) });
+  registerConnectionTest(app, begin);
+  registerEnqueuedTests(app, {
+    begin,
+    save: async (request, id, change) => {
+      await writeOne({ request, services, vault, id, change, event: 'post_connection' });
+    },
+  });
 }
 
 function registerReads(app: App, { db }: Services, vault: Vault): void {

@@ -2,7 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { BulkBody } from '../../http/bulk.ts';
-import { NoTeam, Nullable } from '../../http/schemas.ts';
+import { NoTeam, Nullable, ShownAs } from '../../http/schemas.ts';
 
 const MAX_TEXT_LENGTH = 5_000;
 const MAX_EXTRA_LENGTH = 65_536;
@@ -74,6 +74,26 @@ export const ConnectionBody = Type.Object(
 export const ConnectionUpdate = Type.Object(
   { connection_id: Type.Optional(ConnectionId), conn_type: ConnType, ...FIELDS },
   { title: 'ConnectionUpdate', ...OPTIONS },
+);
+
+const NoChoice = Type.Optional(
+  ShownAs(Nullable(Type.String({ maxLength: 250 })), {
+    type: ['string', 'null'],
+    maxLength: 0,
+    description: 'Leave it out: workers of this process test',
+  }),
+);
+
+export const ConnectionTestRequest = Type.Object(
+  {
+    connection_id: ConnectionId,
+    conn_type: ConnType,
+    ...FIELDS,
+    commit_on_success: Type.Boolean({ default: false, description: 'Save the connection if the test succeeds' }),
+    executor: NoChoice,
+    queue: NoChoice,
+  },
+  { title: 'ConnectionTestRequest', ...OPTIONS },
 );
 
 const ConnectionName = Type.Object(

@@ -66,6 +66,24 @@ describe('POST /api/v2/connections/test', () => {
     expect(`${entries}${answer.text}${server.logLines.join()}`).not.toContain(canary);
   });
 
+  it('can be enqueued: its token gives the result to its tenant only, and a failed test saves nothing', async () => {
+    const canary = 'canary-of-an-enqueued-test';
+    const path = '/api/v2/connections/enqueue-test';
+    const body = { connection_id: 'later', conn_type: 'postgres', password: canary, commit_on_success: true };
+    const begun = await server.call(path, { method: 'POST', token, body });
+    expect([begun.status, begun.json()]).toMatchObject([202, { connection_id: 'later', state: 'pending' }]);
+    const headers = { 'airflow-connection-test-token': String(begun.json()['token']) };
+    const state = () => server.call(path, { token, headers });
+    await expect.poll(async () => (await state()).json()['state'], { timeout: 60_000 }).toBe('failed');
+    expect((await state()).json()['result_message']).toContain('apache-airflow-providers-postgres');
+    expect(`${(await state()).text}${server.logLines.join()}`).not.toContain(canary);
+    expect((await server.call('/api/v2/connections/later', { token })).status).toBe(404);
+    await server.addUser({ email: 'admin@elsewhere.example', roles: ['admin'], tenant: 'elsewhere' });
+    const stranger = await server.login('admin@elsewhere.example', 'elsewhere');
+    const ofStranger = await server.call(path, { token: stranger, headers });
+    expect([ofStranger.status, (await server.call(path, { token })).status]).toEqual([404, 400]);
+  });
+
   it('is refused in words where tasks run in pods, and the web UI knows', async () => {
     const alone = await startTestServer({
       'database.url': server.config.database.url,

@@ -4,6 +4,7 @@
  * caller chooses. A tenant therefore has a few tests a minute, and the audit log has each address: tests are of no use
  * for a scan of ports.
  */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { hasExecutor } from '../../config/executor-names.ts';
 import { findDependencyLists } from '../../db/dags/dependency-lists.ts';
@@ -30,13 +31,66 @@ const ConnectionTestResponse = Type.Object(
 /** The name of a connection without a name, or of one that is not stored. */
 const UNNAMED = 'connection_under_test';
 
-export function registerConnectionTest(
-  app: App,
+export type TestTools = { vault: Vault; admit: (change: ConnectionChange) => void };
+type TestInput = { request: FastifyRequest; connectionId: string; change: ConnectionChange };
+type TestResult = { status: boolean; message: string };
+
+/**
+ * Returns a function that checks a request and begins its test. What the test finds comes later, so that a caller can
+ * answer before.
+ */
+export function createConnectionTests(
   services: Services,
-  { vault, admit }: { vault: Vault; admit: (change: ConnectionChange) => void },
-): void {
+  { vault, admit }: TestTools,
+): (input: TestInput) => Promise<() => Promise<TestResult>> {
   const { config, db, testConnection } = services;
   const budget = createTestBudget(() => performance.now());
+  return async ({ request, connectionId, change }) => {
+    if (!config.connections.testEnabled) {
+      throw new ApiError(
+        'disabled',
+        'connections are not tested here: set connections.test_enabled (SVC_CONNECTIONS_TEST_ENABLED=true) to let workers do it',
+      );
+    }
+    if (!testConnection) throw new ApiError('disabled', whyNobodyTests(config));
+    const { tenantId } = principalOf(request);
+    admit(change);
+    const scope = databaseOf(request, db);
+    const stored = await findConnection(scope, connectionId);
+    const { values } = mergeConnection({ tenantId, connectionId, stored, change, vault });
+    const open = (column: 'password' | 'extra'): string | null => {
+      const opened = vault.open(values[`${column}_sealed`], connectionBinding(tenantId, connectionId, column));
+      if (opened.kind === 'unreadable')
+        throw new ApiError('conflict', `the stored ${column} cannot be read with the current keys: send it anew`);
+      return opened.kind === 'text' ? opened.text : null;
+    };
+    const [password, extra] = [open('password'), open('extra')];
+    const { conn_type: connType, host, login, schema, port } = values;
+    const secrets = secretsOfConnection({ password, extra });
+    const waitMs = budget.take(tenantId);
+    if (waitMs > 0) throw tooManyTests(waitMs);
+    for (const secret of secrets) services.secrets.addPassing(secret);
+    return async () => {
+      const result = await testConnection({
+        connection: { conn_type: connType, host, login, password, schema, port, extra },
+        ...hookOf(connType),
+        environments: await findDependencyLists(scope, tenantId),
+        secrets,
+      });
+      await recordAudit(scope, actorOf(request), {
+        event: 'test_connection',
+        objectKind: 'connection',
+        objectId: connectionId,
+        detail: { conn_type: connType, host, port, status: result.status },
+      });
+      // The agent has masked the message. It is masked again, because author code may have changed it.
+      const message = secrets.reduce((said, secret) => said.replaceAll(secret, MASK), result.message);
+      return { status: result.status, message };
+    };
+  };
+}
+
+export function registerConnectionTest(app: App, begin: ReturnType<typeof createConnectionTests>): void {
   app.post(
     '/api/v2/connections/test',
     {
@@ -53,46 +107,9 @@ export function registerConnectionTest(
       },
     },
     async (request) => {
-      if (!config.connections.testEnabled) {
-        throw new ApiError(
-          'disabled',
-          'connections are not tested here: set connections.test_enabled (SVC_CONNECTIONS_TEST_ENABLED=true) to let workers do it',
-        );
-      }
-      if (!testConnection) throw new ApiError('disabled', whyNobodyTests(config));
       const { connection_id: connectionId = UNNAMED, ...change } = request.body;
-      const { tenantId } = principalOf(request);
-      admit(change);
-      const scope = databaseOf(request, db);
-      const stored = await findConnection(scope, connectionId);
-      const { values } = mergeConnection({ tenantId, connectionId, stored, change, vault });
-      const open = (column: 'password' | 'extra'): string | null => {
-        const opened = vault.open(values[`${column}_sealed`], connectionBinding(tenantId, connectionId, column));
-        if (opened.kind === 'unreadable')
-          throw new ApiError('conflict', `the stored ${column} cannot be read with the current keys: send it anew`);
-        return opened.kind === 'text' ? opened.text : null;
-      };
-      const [password, extra] = [open('password'), open('extra')];
-      const { conn_type: connType, host, login, schema, port } = values;
-      const secrets = secretsOfConnection({ password, extra });
-      const waitMs = budget.take(tenantId);
-      if (waitMs > 0) throw tooManyTests(waitMs);
-      for (const secret of secrets) services.secrets.addPassing(secret);
-      const result = await testConnection({
-        connection: { conn_type: connType, host, login, password, schema, port, extra },
-        ...hookOf(connType),
-        environments: await findDependencyLists(scope, tenantId),
-        secrets,
-      });
-      await recordAudit(scope, actorOf(request), {
-        event: 'test_connection',
-        objectKind: 'connection',
-        objectId: connectionId,
-        detail: { conn_type: connType, host, port, status: result.status },
-      });
-      // The agent has masked the message. It is masked again, because author code may have changed it.
-      const message = secrets.reduce((said, secret) => said.replaceAll(secret, MASK), result.message);
-      return { status: result.status, message };
+      const finish = await begin({ request, connectionId, change });
+      return finish();
     },
   );
 }
