@@ -491,6 +491,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/connections/enqueue-test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get the state of the test of a connection, by its token */
+        get: operations["get_connection_test"];
+        put?: never;
+        /**
+         * Begin the test of a connection, whose result can be fetched for 10 minutes
+         * @description As `POST /api/v2/connections/test`, without waiting. The process that answers has the result: with several of them behind a load balancer, send the request for it to the same one.
+         */
+        post: operations["enqueue_connection_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/connections/test": {
         parameters: {
             query?: never;
@@ -587,6 +608,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/clearDagRuns": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Clear the task instances of several runs, so that they run again; `~` when the runs name their DAGs
+         * @description With `dry_run`, the default, answers with what would be cleared; otherwise with the runs.
+         */
+        post: operations["clear_dag_runs"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/clearTaskInstances": {
         parameters: {
             query?: never;
@@ -625,7 +666,8 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        patch?: never;
+        /** Mark, note and delete several runs; `~` when the entities name their DAGs */
+        patch: operations["bulk_dag_runs"];
         trace?: never;
     };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}": {
@@ -688,6 +730,43 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskGroupInstances/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Mark all task instances of a group, or write a note on them
+         * @description Groups inside the group belong to it. Answers with the task instances of the group in this run.
+         */
+        patch: operations["patch_task_group_instances"];
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskGroupInstances/{group_id}/dry_run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** List the task instances that marking a group would change */
+        patch: operations["patch_task_group_instances_dry_run"];
         trace?: never;
     };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances": {
@@ -1527,7 +1606,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the health of each component */
+        /**
+         * Get the health of each component
+         * @description Without a token: 401 with the version of the API in the header `x-api-version`.
+         */
         get: operations["get_health"];
         put?: never;
         post?: never;
@@ -1895,7 +1977,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Get the version of this control plane */
+        /**
+         * Get the version of this control plane
+         * @description Without a token: 401 with the version of the API in the header `x-api-version`.
+         */
         get: operations["get_version"];
         put?: never;
         post?: never;
@@ -2041,13 +2126,54 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get a token without credentials, while authentication is off in development
+         * @description Nothing reads this token: with `auth.dev_no_auth`, every request acts as an administrator.
+         */
+        get: operations["create_token_all_admins"];
         put?: never;
         /**
          * Log in with username and password
          * @description Also sets the session cookie `_token`, unless the request was made by another site.
          */
         post: operations["create_token"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/token/cli": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Log in with username and password, as airflowctl does
+         * @description As `POST /auth/token`, without a cookie and with the status of Airflow.
+         */
+        post: operations["create_token_cli"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/auth/token/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Open the web UI without credentials, while authentication is off in development */
+        get: operations["login_all_admins"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -2231,8 +2357,42 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deadlines of a run */
+        /** List deadlines of a run; `~` for all runs, and for all DAGs */
         get: operations["get_dag_run_deadlines"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dags/{dag_id}/dagRuns/{dag_run_id}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Durations of runs of the same DAG */
+        get: operations["get_dag_run_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/dags/{dag_id}/deadlineAlerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the deadline alerts of a DAG */
+        get: operations["get_dag_deadline_alerts"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2411,7 +2571,7 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/ui/pending_partitioned_dag_run/{dag_id}/{partition_key}": {
+    "/ui/pending_partitioned_dag_run/{dag_id}": {
         parameters: {
             query?: never;
             header?: never;
@@ -2420,6 +2580,23 @@ export interface paths {
         };
         /** What a run still waits for in its partition */
         get: operations["get_pending_partitioned_dag_run"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/ui/pending_partitioned_dag_run/{dag_id}/{partition_key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a run still waits for in its partition, as the web UI of Airflow 3.2 asks for it */
+        get: operations["get_pending_partitioned_dag_run_by_path"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2559,6 +2736,16 @@ export interface components {
             timestamp: string;
             uri: string | null;
         };
+        /** AssetEventAccessControl */
+        AssetEventAccessControl: {
+            /**
+             * @description Only true: there are no teams
+             * @default true
+             */
+            allow_global?: boolean;
+            /** @description Leave it out: there are no teams */
+            consumer_teams?: string[] | null;
+        };
         /** AssetEventCollection */
         AssetEventCollection: {
             asset_events: components["schemas"]["AssetEvent"][];
@@ -2566,6 +2753,7 @@ export interface components {
         };
         /** AssetEventCreate */
         AssetEventCreate: {
+            access_control?: components["schemas"]["AssetEventAccessControl"] | null;
             asset_id: number;
             extra?: {
                 [key: string]: unknown;
@@ -2633,11 +2821,7 @@ export interface components {
              * @default false
              */
             run_backwards?: boolean;
-            /**
-             * @description Bind runs that run again to the newest version of the DAG
-             * @default true
-             */
-            run_on_latest_version?: boolean;
+            run_on_latest_version?: boolean | null;
             /**
              * Format: date-time
              * @description The last date, included; what is not due yet is left out
@@ -2680,6 +2864,18 @@ export interface components {
             action_on_existence?: "fail" | "skip" | "overwrite";
             entities: components["schemas"]["ConnectionBody"][];
         };
+        /** BulkCreateDAGRuns */
+        BulkCreateDAGRuns: {
+            /** @enum {string} */
+            action: "create";
+            /**
+             * @description What to do with an entity that exists
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_existence?: "fail" | "skip" | "overwrite";
+            entities: components["schemas"]["BulkDAGRun"][];
+        };
         /** BulkCreatePools */
         BulkCreatePools: {
             /** @enum {string} */
@@ -2716,6 +2912,47 @@ export interface components {
             action_on_existence?: "fail" | "skip" | "overwrite";
             entities: components["schemas"]["VariableBody"][];
         };
+        /** BulkDAGRun */
+        BulkDAGRun: {
+            dag_id?: string | null;
+            dag_run_id: string;
+            note?: string | null;
+            state?: ("queued" | "success" | "failed") | null;
+        };
+        /** BulkDAGRunClear */
+        BulkDAGRunClear: {
+            /** @description Only their names count */
+            dag_runs?: components["schemas"]["BulkDAGRun"][];
+            /**
+             * @description Only say which task instances would be cleared
+             * @default true
+             */
+            dry_run?: boolean;
+            note?: string | null;
+            /**
+             * @description Only those that failed or could not run for it
+             * @default false
+             */
+            only_failed?: boolean;
+            /**
+             * @description Only tasks that the newest version has and the run has not
+             * @default false
+             */
+            only_new?: boolean;
+            /** @description Leave it out: runs have no partition dates here */
+            partition_date_end?: null;
+            /** @description Leave it out: runs have no partition dates here */
+            partition_date_start?: null;
+            partition_key?: string | null;
+            run_on_latest_version?: boolean | null;
+        };
+        /** BulkDAGRunsBody */
+        BulkDAGRunsBody: {
+            actions: ({
+                /** @enum {string} */
+                action: "create" | "update" | "delete";
+            } & (components["schemas"]["BulkCreateDAGRuns"] | components["schemas"]["BulkUpdateDAGRuns"] | components["schemas"]["BulkDeleteDAGRuns"]))[];
+        };
         /** BulkDeleteConnections */
         BulkDeleteConnections: {
             /** @enum {string} */
@@ -2727,6 +2964,18 @@ export interface components {
              */
             action_on_non_existence?: "fail" | "skip";
             entities: (components["schemas"]["ConnectionName"] | string)[];
+        };
+        /** BulkDeleteDAGRuns */
+        BulkDeleteDAGRuns: {
+            /** @enum {string} */
+            action: "delete";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: (components["schemas"]["BulkDAGRun"] | string)[];
         };
         /** BulkDeletePools */
         BulkDeletePools: {
@@ -2828,6 +3077,19 @@ export interface components {
             entities: components["schemas"]["ConnectionBody"][];
             update_mask?: string[] | null;
         };
+        /** BulkUpdateDAGRuns */
+        BulkUpdateDAGRuns: {
+            /** @enum {string} */
+            action: "update";
+            /**
+             * @description What to do about an entity that does not exist
+             * @default fail
+             * @enum {unknown}
+             */
+            action_on_non_existence?: "fail" | "skip";
+            entities: components["schemas"]["BulkDAGRun"][];
+            update_mask?: string[] | null;
+        };
         /** BulkUpdatePools */
         BulkUpdatePools: {
             /** @enum {string} */
@@ -2913,6 +3175,7 @@ export interface components {
              * @default false
              */
             include_upstream?: boolean;
+            note?: string | null;
             /**
              * @description Only what failed, or could not run because of a failure
              * @default true
@@ -2934,11 +3197,7 @@ export interface components {
              * @default true
              */
             reset_dag_runs?: boolean;
-            /**
-             * @description Bind the run to the newest version of the DAG
-             * @default false
-             */
-            run_on_latest_version?: boolean;
+            run_on_latest_version?: boolean | null;
             start_date?: string | null;
             task_ids?: (string | (string | number)[])[] | null;
         };
@@ -2979,6 +3238,8 @@ export interface components {
             instance_name: string;
             multi_team: boolean;
             require_confirmation_dag_change: boolean;
+            /** @description A request says itself whether runs take the newest version */
+            rerun_with_latest_version: null;
             show_external_log_redirect: boolean;
             test_connection: string;
             theme: null;
@@ -3080,11 +3341,58 @@ export interface components {
             /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
+        /** ConnectionTestQueued */
+        ConnectionTestQueued: {
+            connection_id: string;
+            /** @enum {unknown} */
+            state: "pending" | "success" | "failed";
+            /** @description For the header `Airflow-Connection-Test-Token` of the request for the result */
+            token: string;
+        };
+        /**
+         * ConnectionTestRequest
+         * @description A field that is left out keeps its stored value; an empty string clears it.
+         */
+        ConnectionTestRequest: {
+            /**
+             * @description Save the connection if the test succeeds
+             * @default false
+             */
+            commit_on_success?: boolean;
+            /** @description postgres, http, aws, … */
+            conn_type: string;
+            connection_id: string;
+            description?: string | null;
+            /** @description Leave it out: workers of this process test */
+            executor?: string | null;
+            extra?: string | null;
+            host?: string | null;
+            login?: string | null;
+            password?: string | null;
+            /** @description Null or empty clears it */
+            port?: number | null | "";
+            /** @description Leave it out: workers of this process test */
+            queue?: string | null;
+            schema?: string | null;
+            /** @description Leave it out: there are no teams */
+            team_name?: string | null;
+        };
         /** ConnectionTestResponse */
         ConnectionTestResponse: {
             /** @description What the hook says, secrets as `***` */
             message: string;
             status: boolean;
+        };
+        /** ConnectionTestState */
+        ConnectionTestState: {
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            result_message: string | null;
+            /** @enum {unknown} */
+            state: "pending" | "success" | "failed";
+            /** @description For the header `Airflow-Connection-Test-Token` of the request for the result */
+            token: string;
         };
         /**
          * ConnectionUpdate
@@ -3162,6 +3470,8 @@ export interface components {
             has_task_concurrency_limits: boolean;
             /** @description The opposite of is_stale */
             is_active: boolean;
+            /** @description A backfill of it is possible */
+            is_backfillable: boolean;
             is_paused: boolean;
             /** @description Its file is gone or names it no more */
             is_stale: boolean;
@@ -3194,6 +3504,8 @@ export interface components {
             tags: components["schemas"]["DagTag"][];
             timetable_description: string | null;
             timetable_partitioned: boolean;
+            /** @description Its schedule repeats */
+            timetable_periodic: boolean;
             timetable_summary: string | null;
         };
         /** DagArtifact */
@@ -3262,6 +3574,8 @@ export interface components {
             has_task_concurrency_limits: boolean;
             /** @description The opposite of is_stale */
             is_active: boolean;
+            /** @description A backfill of it is possible */
+            is_backfillable: boolean;
             is_favorite: boolean;
             is_paused: boolean;
             is_paused_upon_creation: boolean | null;
@@ -3296,6 +3610,7 @@ export interface components {
             } | null;
             relative_fileloc: string | null;
             render_template_as_native_obj: boolean;
+            rerun_with_latest_version: boolean | null;
             schedule_interval: ({
                 /** @enum {string} */
                 __type: "CronExpression";
@@ -3312,6 +3627,8 @@ export interface components {
             template_search_path: string[] | null;
             timetable_description: string | null;
             timetable_partitioned: boolean;
+            /** @description Its schedule repeats */
+            timetable_periodic: boolean;
             timetable_summary: string | null;
             timezone: string | null;
         };
@@ -3332,6 +3649,7 @@ export interface components {
             last_scheduling_decision: string | null;
             logical_date: string | null;
             note: string | null;
+            partition_date: string | null;
             partition_key: string | null;
             queued_at: string | null;
             /**
@@ -3362,6 +3680,8 @@ export interface components {
              */
             start_date: string;
             state: string;
+            /** @description It is the newest of the events that the run consumed */
+            triggering: boolean;
         };
         /** DAGRunClear */
         DAGRunClear: {
@@ -3370,6 +3690,7 @@ export interface components {
              * @default true
              */
             dry_run?: boolean;
+            note?: string | null;
             /**
              * @description Only those that failed or could not run for it
              * @default false
@@ -3380,11 +3701,7 @@ export interface components {
              * @default false
              */
             only_new?: boolean;
-            /**
-             * @description Re-bind the run to the newest version
-             * @default false
-             */
-            run_on_latest_version?: boolean;
+            run_on_latest_version?: boolean | null;
         };
         /** DAGRunCollection */
         DAGRunCollection: {
@@ -3392,6 +3709,8 @@ export interface components {
             next_cursor: string | null;
             previous_cursor: string | null;
             total_entries: number | null;
+            /** @description A total is never capped: always null */
+            total_entries_limit: null;
         };
         /** DAGRunCreate */
         DAGRunCreate: {
@@ -3441,6 +3760,10 @@ export interface components {
             updated_at_gte?: string | null;
             updated_at_lt?: string | null;
             updated_at_lte?: string | null;
+        };
+        /** DagRunStats */
+        DagRunStats: {
+            duration: components["schemas"]["DurationStats"] | null;
         };
         /** DAGRunUpdate */
         DAGRunUpdate: {
@@ -3524,14 +3847,33 @@ export interface components {
         /** Deadline */
         Deadline: {
             alert_description: string | null;
+            alert_id: string | null;
             alert_name: string | null;
             /** Format: date-time */
             created_at: string;
+            dag_id: string;
+            dag_run_id: string;
             /** Format: date-time */
             deadline_time: string;
             /** Format: uuid */
             id: string;
             missed: boolean;
+        };
+        /** DeadlineAlert */
+        DeadlineAlert: {
+            /** Format: date-time */
+            created_at: string;
+            /** Format: uuid */
+            id: string;
+            interval: number | null;
+            name: string | null;
+            /** @description Airflow’s class of what the time counts from */
+            reference_type: string;
+        };
+        /** DeadlineAlertCollection */
+        DeadlineAlertCollection: {
+            deadline_alerts: components["schemas"]["DeadlineAlert"][];
+            total_entries: number;
         };
         /** DeadlineCollection */
         DeadlineCollection: {
@@ -3567,6 +3909,18 @@ export interface components {
         DrainWorkerBody: {
             /** @description For those who look at it later */
             why?: string;
+        };
+        /**
+         * DurationStats
+         * @description Of the newest runs that have ended, in seconds
+         */
+        DurationStats: {
+            mean: number;
+            mode: number | null;
+            p50: number;
+            p90: number;
+            p95: number;
+            p99: number;
         };
         /** Error */
         Error: {
@@ -3800,6 +4154,27 @@ export interface components {
         NewTask: {
             task_display_name: string;
             task_id: string;
+        };
+        /** NextRunAssets */
+        NextRunAssets: {
+            asset_expression: {
+                [key: string]: unknown;
+            } | null;
+            events: {
+                asset_inactive: boolean;
+                id: number;
+                is_rollup: boolean;
+                last_update: string | null;
+                lastUpdate: string | null;
+                mapper_error: boolean;
+                name: string | null;
+                received_count: number;
+                received_keys: string[];
+                required_count: number;
+                required_keys: string[];
+                uri: string;
+            }[];
+            pending_partition_count: number | null;
         };
         /** PatchTaskInstanceBody */
         PatchTaskInstanceBody: {
@@ -4100,6 +4475,8 @@ export interface components {
             previous_cursor: string | null;
             task_instances: components["schemas"]["TaskInstance"][];
             total_entries: number | null;
+            /** @description A total is never capped: always null */
+            total_entries_limit: null;
         };
         /** TaskInstanceHistory */
         TaskInstanceHistory: {
@@ -4170,7 +4547,7 @@ export interface components {
             start_date_gte?: string | null;
             start_date_lt?: string | null;
             start_date_lte?: string | null;
-            state?: (("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null") | null)[] | null;
+            state?: (("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input" | "none" | "no_status" | "null") | null)[] | null;
             task_ids?: string[] | null;
         };
         /** TaskInstancesLogResponse */
@@ -5364,6 +5741,53 @@ export interface operations {
             };
         };
     };
+    get_connection_test: {
+        parameters: {
+            query?: never;
+            header: {
+                "airflow-connection-test-token": string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionTestState"];
+                };
+            };
+        };
+    };
+    enqueue_connection_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description A field that is left out keeps its stored value; an empty string clears it. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConnectionTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionTestQueued"];
+                };
+            };
+        };
+    };
     test_connection: {
         parameters: {
             query?: never;
@@ -5690,6 +6114,32 @@ export interface operations {
             };
         };
     };
+    clear_dag_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDAGRunClear"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearTaskInstanceCollection"] | components["schemas"]["DAGRunCollection"];
+                };
+            };
+        };
+    };
     post_clear_task_instances: {
         parameters: {
             query?: never;
@@ -5766,7 +6216,7 @@ export interface operations {
                 run_id_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
                 run_id_prefix_pattern?: string;
-                run_type?: ("backfill" | "scheduled" | "manual" | "asset_triggered" | "asset_materialization" | "dataset_triggered")[];
+                run_type?: ("backfill" | "scheduled" | "manual" | "asset_triggered" | "asset_materialization" | "operator_triggered" | "dataset_triggered")[];
                 start_date_gt?: string;
                 start_date_gte?: string;
                 start_date_lt?: string;
@@ -5822,6 +6272,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DAGRun"];
+                };
+            };
+        };
+    };
+    bulk_dag_runs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BulkDAGRunsBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkResponse"];
                 };
             };
         };
@@ -5949,7 +6425,7 @@ export interface operations {
                 responded_by_user_id?: string[];
                 responded_by_user_name?: string[];
                 response_received?: boolean;
-                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none")[];
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input" | "none")[];
                 subject_search?: string;
                 task_id?: string;
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
@@ -5973,6 +6449,68 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HitlDetailCollection"];
+                };
+            };
+        };
+    };
+    patch_task_group_instances: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: ("new_state" | "note" | "")[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    patch_task_group_instances_dry_run: {
+        parameters: {
+            query?: {
+                /** @description Write only these of the fields sent; repeatable. One of: new_state, note */
+                update_mask?: ("new_state" | "note" | "")[];
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PatchTaskInstanceBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceCollection"];
                 };
             };
         };
@@ -6041,7 +6579,7 @@ export interface operations {
                 start_date_gte?: string;
                 start_date_lt?: string;
                 start_date_lte?: string;
-                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null")[];
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input" | "none" | "no_status" | "null")[];
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 task_display_name_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -6597,7 +7135,7 @@ export interface operations {
                 start_date_gte?: string;
                 start_date_lt?: string;
                 start_date_lte?: string;
-                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "none" | "no_status" | "null")[];
+                state?: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input" | "none" | "no_status" | "null")[];
                 try_number?: number[];
                 updated_at_gt?: string;
                 updated_at_gte?: string;
@@ -7665,6 +8203,10 @@ export interface operations {
     get_import_errors: {
         parameters: {
             query?: {
+                /** @description Only of this bundle */
+                bundle_name?: string;
+                /** @description Only of this file */
+                filename?: string;
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 filename_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
@@ -8867,6 +9409,26 @@ export interface operations {
             };
         };
     };
+    create_token_all_admins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+        };
+    };
     create_token: {
         parameters: {
             query?: never;
@@ -8888,6 +9450,48 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["TokenResponse"];
                 };
+            };
+        };
+    };
+    create_token_cli: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenResponse"];
+                };
+            };
+        };
+    };
+    login_all_admins: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description To the web UI */
+            307: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };
@@ -9195,12 +9799,21 @@ export interface operations {
     get_dag_run_deadlines: {
         parameters: {
             query?: {
+                deadline_time_gt?: string;
+                deadline_time_gte?: string;
+                deadline_time_lt?: string;
+                deadline_time_lte?: string;
+                last_updated_at_gt?: string;
+                last_updated_at_gte?: string;
+                last_updated_at_lt?: string;
+                last_updated_at_lte?: string;
                 /** @description How many entries at most */
                 limit?: number;
+                missed?: boolean;
                 /** @description How many entries to leave out first */
                 offset?: number;
-                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, deadline_time, created_at, alert_name */
-                order_by?: ("id" | "-id" | "deadline_time" | "-deadline_time" | "created_at" | "-created_at" | "alert_name" | "-alert_name")[];
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, deadline_time, created_at, last_updated_at, missed, dag_id, dag_run_id, alert_name */
+                order_by?: ("id" | "-id" | "deadline_time" | "-deadline_time" | "created_at" | "-created_at" | "last_updated_at" | "-last_updated_at" | "missed" | "-missed" | "dag_id" | "-dag_id" | "dag_run_id" | "-dag_run_id" | "alert_name" | "-alert_name")[];
             };
             header?: never;
             path: {
@@ -9218,6 +9831,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeadlineCollection"];
+                };
+            };
+        };
+    };
+    get_dag_run_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagRunStats"];
+                };
+            };
+        };
+    };
+    get_dag_deadline_alerts: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, created_at, name */
+                order_by?: ("id" | "-id" | "created_at" | "-created_at" | "name" | "-name")[];
+                /** @description Default: the newest */
+                version_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeadlineAlertCollection"];
                 };
             };
         };
@@ -9288,10 +9955,13 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
+                        dag_run_counts_are_lower_bounds: boolean;
                         dag_run_states: {
                             [key: string]: number;
                         };
+                        /** @description Of Airflow 3.2 */
                         state_count_limit: number;
+                        task_instance_counts_are_lower_bounds: boolean;
                         task_instance_states: {
                             [key: string]: number;
                         };
@@ -9469,10 +10139,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        asset_expression: unknown;
-                        events: unknown[];
-                    };
+                    "application/json": components["schemas"]["NextRunAssets"];
                 };
             };
         };
@@ -9519,6 +10186,55 @@ export interface operations {
     };
     get_pending_partitioned_dag_run: {
         parameters: {
+            query: {
+                partition_key: string;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        asset_expression: {
+                            [key: string]: unknown;
+                        } | null;
+                        assets: {
+                            asset_id: number;
+                            asset_inactive: boolean;
+                            asset_name: string;
+                            asset_uri: string;
+                            is_rollup: boolean;
+                            mapper_error: boolean;
+                            received: boolean;
+                            received_count: number;
+                            received_keys: string[];
+                            required_count: number;
+                            required_keys: string[];
+                        }[];
+                        created_at: string | null;
+                        created_dag_run_id: string | null;
+                        dag_id: string;
+                        id: number;
+                        partition_key: string;
+                        total_received: number;
+                        total_required: number;
+                        updated_at: string | null;
+                    };
+                };
+            };
+        };
+    };
+    get_pending_partitioned_dag_run_by_path: {
+        parameters: {
             query?: never;
             header?: never;
             path: {
@@ -9541,9 +10257,16 @@ export interface operations {
                         } | null;
                         assets: {
                             asset_id: number;
+                            asset_inactive: boolean;
                             asset_name: string;
                             asset_uri: string;
+                            is_rollup: boolean;
+                            mapper_error: boolean;
                             received: boolean;
+                            received_count: number;
+                            received_keys: string[];
+                            required_count: number;
+                            required_keys: string[];
                         }[];
                         created_at: string | null;
                         created_dag_run_id: string | null;

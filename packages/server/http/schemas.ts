@@ -28,6 +28,9 @@ export const NoTeam = ShownAs(Nullable(Type.String({ maxLength: 50 })), {
   description: 'Leave it out: there are no teams',
 });
 
+/** Airflow's field for lists whose total is capped. Totals are exact here, or absent. */
+export const UncappedTotal = Type.Null({ description: 'A total is never capped: always null' });
+
 export const DateTime = Type.String({ format: 'date-time' });
 
 export const ProblemSchema = Type.Object(

@@ -26,6 +26,12 @@ export const isPeriodic = (timetable: TimetableSpec): boolean => {
   }
 };
 
+/** True if the schedule has dates that a backfill can fill in. */
+export const hasDates = (timetable: TimetableSpec): boolean =>
+  timetable.type === 'asset_or_time'
+    ? hasDates(timetable.timetable)
+    : timetable.type === 'once' || isPeriodic(timetable);
+
 /** False only for `schedule=None`: such a DAG runs only when a person or program triggers it. */
 export const canBeScheduled = (timetable: TimetableSpec): boolean => {
   if (timetable.type === 'asset_or_time') return canBeScheduled(timetable.timetable);

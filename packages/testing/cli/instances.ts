@@ -26,6 +26,7 @@ export const runOf = (fields: Partial<DagRun> = {}): DagRun => ({
   bundle_version: null,
   last_scheduling_decision: null,
   partition_key: null,
+  partition_date: null,
   triggered_by: null,
   ...fields,
 });

@@ -94,6 +94,12 @@ function works(values: Readonly<Record<string, unknown>>): LargestRequest[] {
     ['plan a backfill of a century', 'POST', '/api/v2/backfills/dry_run', decades],
     ['begin a backfill of a century', 'POST', '/api/v2/backfills', decades],
     ['look at what clearing would clear', 'POST', '/api/v2/dags/large/clearTaskInstances', { ...clear, dry_run: true }],
+    [
+      'look at what clearing runs would clear',
+      'POST',
+      '/api/v2/dags/large/clearDagRuns',
+      { dag_runs: [{ dag_run_id: 'one' }] },
+    ],
     ['clear thousands of tasks', 'POST', '/api/v2/dags/large/clearTaskInstances', { ...clear, dry_run: false }],
     ['search a long log', 'GET', `${logs}?search=${'a'.repeat(1_000)}`],
     ['read a long log', 'GET', logs],

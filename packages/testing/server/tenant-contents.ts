@@ -104,6 +104,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
       run_id: runId,
       file_token: dag['file_token'],
       task_id: taskId,
+      group_id: GROUP,
       map_index: logKey.mapIndex,
       try_number: logKey.tryNumber,
       xcom_key: variableKey,
@@ -136,7 +137,20 @@ function withAssets(spec: object, name: string): object {
   const other = { type: 'asset_alias', name: `alias-${name}` };
   const timetable = { type: 'cron_trigger', expression: '0 0 * * *', timezone: 'UTC' };
   const schedule = { type: 'asset_or_time', timetable, assets: { type: 'asset_all', objects: [asset, other] } };
-  return { ...spec, schedule, tasks: tasks.map((task) => ({ ...task, outlets: [asset] })) };
+  const grouped = { ...spec, groups: inOneGroup(spec), schedule };
+  return { ...grouped, tasks: tasks.map((task) => ({ ...task, group_id: GROUP, outlets: [asset] })) };
+}
+
+const GROUP = 'group';
+
+function inOneGroup(spec: object): object[] {
+  const { groups } = spec as { groups: { group_id: string | null; parent_id: string | null; children: object[] }[] };
+  const [root] = groups;
+  if (!root) throw new Error('unreachable: there is a root group');
+  return [
+    { ...root, children: [{ kind: 'group', id: GROUP }] },
+    { ...root, group_id: GROUP, parent_id: null, children: root.children },
+  ];
 }
 
 /** Ids of the DAG's asset and alias, with an event that waits for the DAG to run. */
@@ -244,6 +258,7 @@ const OTHER_VALUES = {
   partition_key: 'partition',
   chosen_options: ['yes'],
   params_input: {},
+  access_control: null, // of an asset event: there are no teams
   new_state: null, // of a task instance: a mark is refused the second time
   task_try_number: 1,
   task_ids: ['task'],

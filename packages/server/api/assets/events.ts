@@ -9,6 +9,7 @@ import { createAssetRuns, recordExternalEvent } from '../../engine/runs/asset-ev
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ASSET_TAGS, AssetEvent, AssetEventCreate, AssetId, assetEventBody } from './schemas.ts';
 import { existingAsset } from './assets.ts';
+import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { comparisonsOf, rangeProperties } from '../../http/ranges.ts';
@@ -105,6 +106,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
     },
     async (request) => {
       const { tenantId } = principalOf(request);
+      refuseTeams(request.body.access_control);
       const { asset_id: assetId, partition_key: partitionKey = null, extra = {} } = request.body;
       const scope = databaseOf(request, db);
       await existingAsset(scope, assetId);
@@ -129,5 +131,13 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
       if (!event) throw new Error('unreachable: the event was just written');
       return assetEventBody(event);
     },
+  );
+}
+
+function refuseTeams(control: Static<typeof AssetEventCreate>['access_control']): void {
+  if (!control || (control.allow_global && !control.consumer_teams?.length)) return;
+  throw new ApiError(
+    'unsupported_option',
+    'access_control: there are no teams, so an event is for every DAG of the tenant: leave it out',
   );
 }

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { AssetEventRow } from '../../db/assets/event-lists.ts';
 import type { AliasRow, AssetRow } from '../../db/assets/assets.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
-import { DateTime, Nullable } from '../../http/schemas.ts';
+import { DateTime, Nullable, ShownAs } from '../../http/schemas.ts';
 
 export const ASSET_TAGS = ['Assets'];
 
@@ -50,6 +50,7 @@ const CausedRun = Type.Object(
     data_interval_start: Nullable(DateTime),
     data_interval_end: Nullable(DateTime),
     partition_key: Nullable(Type.String()),
+    triggering: Type.Boolean({ description: 'It is the newest of the events that the run consumed' }),
   },
   { title: 'DagRunAssetReference' },
 );
@@ -73,11 +74,28 @@ export const AssetEvent = Type.Object(
   { title: 'AssetEvent' },
 );
 
+/** Airflow's limit of an event to teams. There are no teams, so every DAG of the tenant may consume each event. */
+const AccessControl = Type.Object(
+  {
+    allow_global: Type.Boolean({ default: true, description: 'Only true: there are no teams' }),
+    consumer_teams: Type.Optional(
+      ShownAs(Nullable(Type.Array(Type.String())), {
+        type: ['array', 'null'],
+        items: { type: 'string' },
+        maxItems: 0,
+        description: 'Leave it out: there are no teams',
+      }),
+    ),
+  },
+  { title: 'AssetEventAccessControl', additionalProperties: false },
+);
+
 export const AssetEventCreate = Type.Object(
   {
     asset_id: AssetId,
     partition_key: Type.Optional(Nullable(Type.String({ maxLength: 250 }))),
     extra: Type.Optional(Extra),
+    access_control: Type.Optional(Nullable(AccessControl)),
   },
   { title: 'AssetEventCreate', additionalProperties: false },
 );

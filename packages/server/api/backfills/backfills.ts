@@ -217,7 +217,7 @@ const requestOf = (body: Static<typeof BackfillCreate>): BackfillRequest => ({
   conf: body.dag_run_conf ?? null,
   reprocess: body.reprocess_behavior,
   maxActiveRuns: body.max_active_runs,
-  onLatestVersion: body.run_on_latest_version,
+  onLatestVersion: body.run_on_latest_version ?? true,
 });
 
 function audit(

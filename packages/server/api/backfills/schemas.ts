@@ -54,10 +54,13 @@ export const BackfillCreate = Type.Object(
       default: 10,
       description: 'How many of its runs run at a time; beside the limit of the DAG, not within it',
     }),
-    run_on_latest_version: Type.Boolean({
-      default: true,
-      description: 'Bind runs that run again to the newest version of the DAG',
-    }),
+    run_on_latest_version: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Bind runs that run again to the newest version of the DAG. Default, and with null: true',
+        }),
+      ),
+    ),
   },
   { title: 'BackfillCreate', additionalProperties: false },
 );

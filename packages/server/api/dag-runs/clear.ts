@@ -1,13 +1,15 @@
 /** Clears a run: all of its tasks or only the failed ones run again. It can also add tasks that are new in the DAG. */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { recordAudit } from '../../db/identity/audit-log.ts';
-import { findRunKey, findTaskIds } from '../../db/dag-runs/dag-runs.ts';
+import { findRunKey, findTaskIds, noteRun } from '../../db/dag-runs/dag-runs.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
 import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
 import type { ClearOptions } from '../../engine/edit/clear.ts';
+import type { RunKey } from '../../engine/edit/select-instances.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { existingRun, wholeRunBody } from './bodies.ts';
 import { DagRun, DagRunClear, RUN_TAGS } from './schemas.ts';
@@ -24,15 +26,17 @@ const NewTask = Type.Object(
   { task_id: Type.String(), task_display_name: Type.String() },
   { title: 'NewTask', description: 'A task that the run does not have yet' },
 );
-const WouldBeCleared = Type.Object(
+export const WouldBeCleared = Type.Object(
   { task_instances: Type.Array(Type.Union([TaskInstance, NewTask])), total_entries: Type.Integer() },
   { title: 'ClearTaskInstanceCollection' },
 );
 
 /** The answer of a dry run is not paged, and a run may have a hundred thousand instances. */
-const MAX_SHOWN = 20_000;
+export const MAX_SHOWN = 20_000;
 
-function optionsOf(body: Static<typeof DagRunClear>): ClearOptions {
+type ClearFlags = Pick<Static<typeof DagRunClear>, 'only_failed' | 'only_new' | 'run_on_latest_version'>;
+
+export function optionsOf(body: ClearFlags): ClearOptions {
   const { only_failed: onlyFailed, only_new: onlyNew, run_on_latest_version: onLatestVersion } = body;
   if (onlyFailed && onlyNew) {
     throw new ApiError('invalid_request', 'only_failed and only_new exclude each other: a new task has not failed yet');
@@ -40,7 +44,7 @@ function optionsOf(body: Static<typeof DagRunClear>): ClearOptions {
   return {
     tasks: onlyNew ? [] : null,
     onlyFailed,
-    onLatestVersion: onLatestVersion || onlyNew,
+    onLatestVersion: (onLatestVersion ?? false) || onlyNew,
     resetRun: true,
     preventRunning: false,
     includeUpstream: false,
@@ -86,23 +90,31 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
       }
       await clearRuns(db, scheduler, {
         ...input,
-        whenCleared: (trx) =>
-          recordAudit(trx, actorOf(request), {
-            event: 'clear_dag_run',
-            objectKind: 'dag_run',
-            objectId: runId,
-            dagId,
-            runId,
-            detail: request.body,
-          }),
+        whenCleared: (trx, cleared) => noteAndAudit({ request, trx, dagId, run: cleared }, request.body),
       });
       return wholeRunBody(scope, await existingRun(scope, request.params));
     },
   );
 }
 
+/** Writes the note of a clear, and its entry in the audit log, which does not contain the text. */
+export async function noteAndAudit(
+  { request, trx, dagId, run }: { request: FastifyRequest; trx: TenantDb; dagId: string; run: RunKey },
+  { note = null, ...detail }: { note?: string | null },
+): Promise<void> {
+  if (note !== null) await noteRun(trx, run.id, { note, user: principalOf(request).email });
+  await recordAudit(trx, actorOf(request), {
+    event: 'clear_dag_run',
+    objectKind: 'dag_run',
+    objectId: run.runId,
+    dagId,
+    runId: run.runId,
+    detail: { ...detail, ...(note !== null && { changed: ['note'] }) },
+  });
+}
+
 /** Returns tasks of the newest version that the run does not have. */
-async function newTasks(db: TenantDb, dagId: string, run: number): Promise<Static<typeof NewTask>[]> {
+export async function newTasks(db: TenantDb, dagId: string, run: number): Promise<Static<typeof NewTask>[]> {
   if (!(await findDag(db, dagId))) throw noSuchDag(dagId);
   const [spec, known] = await Promise.all([readSpec(db, dagId), findTaskIds(db, run)]);
   return spec.tasks

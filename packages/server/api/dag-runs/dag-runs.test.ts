@@ -40,6 +40,7 @@ describe('a run', () => {
       dag_versions: [expect.objectContaining(version)],
       bundle_version: 'abc',
       partition_key: null,
+      partition_date: null,
     });
     expect((await runs.get('/api/v2/dags/beta.x/dagRuns/asset')).json()).toMatchObject({
       logical_date: null,

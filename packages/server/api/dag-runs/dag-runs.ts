@@ -12,6 +12,7 @@ import { databaseOf, requirePermission } from '../../http/access.ts';
 import { AssetEvent, assetEventBody } from '../assets/schemas.ts';
 import { decodeCursor, encodeCursor } from '../../http/cursor.ts';
 import { existingRun, runBody, wholeRunBody } from './bodies.ts';
+import { registerRunsInBulk } from './bulk.ts';
 import { registerRunChanges } from './changes.ts';
 import { registerRunClear } from './clear.ts';
 import { RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './filters.ts';
@@ -33,6 +34,7 @@ export function registerDagRuns(app: App, services: Services): void {
   registerTrigger(app, services);
   registerRunChanges(app, services);
   registerRunClear(app, services);
+  registerRunsInBulk(app, services);
   registerRunWait(app, services);
   registerDagStats(app, services);
 }
@@ -107,6 +109,7 @@ async function pageByOffset(
   return {
     dag_runs: await mapInTurns(runs, (run) => runBody(run)),
     total_entries: total,
+    total_entries_limit: null,
     next_cursor: null,
     previous_cursor: null,
   };
@@ -123,6 +126,7 @@ async function pageByCursor(
   return {
     dag_runs: await mapInTurns(runs, (run) => runBody(run)),
     total_entries: null,
+    total_entries_limit: null,
     next_cursor: next && encodeCursor(name, next),
     previous_cursor: previous && encodeCursor(name, previous),
   };

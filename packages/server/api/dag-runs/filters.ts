@@ -52,7 +52,7 @@ export function filterOfQuery(dagId: string, query: Static<typeof RunListQuery>)
   return present({
     dagIds: dagId === ALL ? undefined : [dagId],
     states: query.state,
-    runTypes: query.run_type?.map(runTypeOf),
+    runTypes: query.run_type?.flatMap((word) => runTypeOf(word) ?? []),
     versionNumbers: query.dag_version,
     bundleVersion: query.bundle_version,
     runIds: parsePatterns({ pattern: query.run_id_pattern, prefix: query.run_id_prefix_pattern }),

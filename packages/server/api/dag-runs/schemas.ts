@@ -3,10 +3,11 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { RUN_ID } from '@svc/spec/ids.ts';
 import { RUN_STATES, RUN_TYPES } from '@svc/spec/states.ts';
+import type { RunType } from '@svc/spec/states.ts';
 import { rangeProperties } from '../../http/ranges.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
-import { DateTime, MAX_LIMIT, Nullable, ShownAs } from '../../http/schemas.ts';
+import { DateTime, MAX_LIMIT, Nullable, ShownAs, UncappedTotal } from '../../http/schemas.ts';
 
 export const RUN_TAGS = ['DAG runs'];
 
@@ -17,9 +18,14 @@ export const RunStateWord = Type.Enum([...RUN_STATES]);
  * written.
  */
 const SAME_AS_ASSET_TRIGGERED = 'dataset_triggered';
-export const RunTypeWord = Type.Enum([...RUN_TYPES, SAME_AS_ASSET_TRIGGERED]);
-export const runTypeOf = (word: Static<typeof RunTypeWord>): (typeof RUN_TYPES)[number] =>
-  word === SAME_AS_ASSET_TRIGGERED ? 'asset_triggered' : word;
+/** Airflow 3.3 calls a run of TriggerDagRunOperator so. Such a run is `manual` here, as in Airflow 3.2. */
+const BY_OPERATOR = 'operator_triggered';
+export const RunTypeWord = Type.Enum([...RUN_TYPES, BY_OPERATOR, SAME_AS_ASSET_TRIGGERED]);
+/** Returns undefined for a type that no run has. */
+export function runTypeOf(word: Static<typeof RunTypeWord>): RunType | undefined {
+  if (word === BY_OPERATOR) return undefined;
+  return word === SAME_AS_ASSET_TRIGGERED ? 'asset_triggered' : word;
+}
 
 const Conf = Type.Unsafe<Record<string, unknown>>({ type: 'object', additionalProperties: true });
 const ShownConf = Type.Unsafe<Record<string, unknown>>({
@@ -51,6 +57,7 @@ export const DagRun = Type.Object(
     dag_versions: Type.Array(DagVersion),
     bundle_version: Nullable(Type.String()),
     partition_key: Nullable(Type.String()),
+    partition_date: Nullable(Type.String({ format: 'date-time', description: 'Not stored here: always null' })),
   },
   { title: 'DAGRun' },
 );
@@ -60,6 +67,7 @@ export const DagRunCollection = Type.Object(
   {
     dag_runs: Type.Array(DagRun),
     total_entries: Nullable(Type.Integer({ description: 'Null in pages asked for with a cursor' })),
+    total_entries_limit: UncappedTotal,
     next_cursor: Nullable(Type.String()),
     previous_cursor: Nullable(Type.String()),
   },
@@ -139,23 +147,52 @@ export const DagRunCreate = Type.Object(
   { title: 'DAGRunCreate', additionalProperties: false },
 );
 
-export const DagRunUpdate = Type.Object(
+const changeFields = {
+  state: Type.Optional(Nullable(Type.Enum(['queued', 'success', 'failed']))),
+  note: Type.Optional(Nullable(Note)),
+};
+
+/** A run in a list of runs to change. */
+export const BulkDagRun = Type.Object(
   {
-    state: Type.Optional(Nullable(Type.Enum(['queued', 'success', 'failed']))),
-    note: Type.Optional(Nullable(Note)),
+    dag_run_id: Type.String(),
+    dag_id: Type.Optional(Nullable(Type.String({ description: 'Default: that of the path' }))),
+    ...changeFields,
   },
-  { title: 'DAGRunUpdate', additionalProperties: false },
+  { title: 'BulkDAGRun', additionalProperties: false },
 );
 
-export const DagRunClear = Type.Object(
+export const DagRunUpdate = Type.Object(changeFields, { title: 'DAGRunUpdate', additionalProperties: false });
+
+const NoPartitionDate = Type.Optional(
+  ShownAs(Nullable(DateTime), { type: 'null', description: 'Leave it out: runs have no partition dates here' }),
+);
+
+const clearFields = {
+  dry_run: Type.Boolean({ default: true, description: 'Only say which task instances would be cleared' }),
+  only_failed: Type.Boolean({ default: false, description: 'Only those that failed or could not run for it' }),
+  only_new: Type.Boolean({
+    default: false,
+    description: 'Only tasks that the newest version has and the run has not',
+  }),
+  run_on_latest_version: Type.Optional(
+    Nullable(Type.Boolean({ description: 'Re-bind the run to the newest version. Default, and with null: false' })),
+  ),
+  note: Type.Optional(Nullable(Note)),
+};
+
+export const DagRunClear = Type.Object(clearFields, { title: 'DAGRunClear', additionalProperties: false });
+
+/** Runs by name, or all runs of one partition. */
+export const BulkDagRunClear = Type.Object(
   {
-    dry_run: Type.Boolean({ default: true, description: 'Only say which task instances would be cleared' }),
-    only_failed: Type.Boolean({ default: false, description: 'Only those that failed or could not run for it' }),
-    only_new: Type.Boolean({
-      default: false,
-      description: 'Only tasks that the newest version has and the run has not',
-    }),
-    run_on_latest_version: Type.Boolean({ default: false, description: 'Re-bind the run to the newest version' }),
+    ...clearFields,
+    dag_runs: Type.Optional(Type.Array(BulkDagRun, { maxItems: 1_000, description: 'Only their names count' })),
+    partition_key: Type.Optional(
+      Nullable(Type.String({ maxLength: 250, description: 'Clear the runs of this partition instead' })),
+    ),
+    partition_date_start: NoPartitionDate,
+    partition_date_end: NoPartitionDate,
   },
-  { title: 'DAGRunClear', additionalProperties: false },
+  { title: 'BulkDAGRunClear', additionalProperties: false },
 );

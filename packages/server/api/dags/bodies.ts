@@ -2,6 +2,7 @@
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isPartitioned } from '@svc/spec/timetables/partition-runs.ts';
 import { scheduleIntervalOnTheWire } from '@svc/spec/timetables/presentation.ts';
+import { hasDates, isPeriodic } from '@svc/spec/timetables/traits.ts';
 import type { AssetIds } from '../../db/assets/assets.ts';
 import type { DagVersionRow } from '../../db/dags/dag-versions.ts';
 import type { DagRow } from '../../db/dags/dags.ts';
@@ -23,6 +24,8 @@ export function dagBody(dag: DagRow): DagBody {
     timetable_summary: dag.timetable_summary,
     timetable_description: dag.timetable_description,
     timetable_partitioned: partitioned,
+    timetable_periodic: isPeriodic(dag.timetable),
+    is_backfillable: hasDates(dag.timetable) && (dag.allowed_run_types?.includes('backfill') ?? true),
     next_dagrun: dag.next_dagrun_logical_date,
     next_dagrun_logical_date: dag.next_dagrun_logical_date,
     // The run of a partition has no interval. The row stores the moment from which its schedule continues.
@@ -82,6 +85,7 @@ export function detailsBody(input: {
     last_parsed: dag.last_parsed_at,
     default_args: spec.dag.default_args,
     owner_links: spec.dag.owner_links,
+    rerun_with_latest_version: null,
     is_favorite: isFavorite,
     active_runs_count: liveRuns,
     concurrency: dag.max_active_tasks,

@@ -57,6 +57,8 @@ export function registerImportErrors(app: App, { db }: Services): void {
           ...PagingQuery,
           ...OrderByQuery(Object.keys(ORDER_COLUMNS)),
           ...PatternQuery('filename'),
+          filename: Type.Optional(Type.String({ maxLength: 4_096, description: 'Only of this file' })),
+          bundle_name: Type.Optional(Type.String({ maxLength: 250, description: 'Only of this bundle' })),
         }),
         response: { 200: Collection('ImportErrorCollection', 'import_errors', ImportError) },
       },
@@ -68,12 +70,16 @@ export function registerImportErrors(app: App, { db }: Services): void {
         order_by: keys,
         filename_pattern: pattern,
         filename_prefix_pattern: prefix,
+        filename,
+        bundle_name: bundleName,
       } = request.query;
       const { errors, total } = await listImportErrors(databaseOf(request, db), {
         limit,
         offset,
         order: parseOrderBy(keys, ORDER_COLUMNS, [{ column: 'id', direction: 'asc' }]),
         filenames: parsePatterns({ pattern, prefix }),
+        ...(filename !== undefined && { filename }),
+        ...(bundleName !== undefined && { bundleName }),
       });
       return { import_errors: errors.map(importErrorBody), total_entries: total };
     },

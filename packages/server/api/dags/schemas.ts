@@ -31,6 +31,8 @@ const dagFields = {
   timetable_summary: Nullable(Type.String()),
   timetable_description: Nullable(Type.String()),
   timetable_partitioned: Type.Boolean(),
+  timetable_periodic: Type.Boolean({ description: 'Its schedule repeats' }),
+  is_backfillable: Type.Boolean({ description: 'A backfill of it is possible' }),
   next_dagrun: Nullable(DateTime),
   next_dagrun_logical_date: Nullable(DateTime),
   next_dagrun_data_interval_start: Nullable(DateTime),
@@ -115,6 +117,9 @@ export const DagDetails = Type.Object(
     last_parsed: Nullable(DateTime),
     default_args: Nullable(Type.Record(Type.String(), Type.Unknown())),
     owner_links: Nullable(Type.Record(Type.String(), Type.String())),
+    rerun_with_latest_version: Nullable(
+      Type.Boolean({ description: 'Null: a cleared run keeps its version unless the request says otherwise' }),
+    ),
     is_favorite: Type.Boolean(),
     active_runs_count: Type.Integer(),
     concurrency: Type.Integer(),

@@ -25,7 +25,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { tryBodies } from '../task-instances/bodies.ts';
 import { MappedParams, RUN_PATH, existingInstance, existingRunKey } from '../task-instances/paths.ts';
-import { MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
+import { AWAITING_INPUT, MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
 
 const TAGS = ['Human in the loop'];
 const ORDER_COLUMNS = {
@@ -83,7 +83,13 @@ const Filters = {
   ...PatternQuery('task_id'),
   task_id: Type.Optional(Type.String()),
   map_index: Type.Optional(MapIndex),
-  state: Type.Optional(Type.Array(Type.Enum([...TASK_STATES, 'none']))),
+  state: Type.Optional(
+    Type.Array(
+      Type.Enum([...TASK_STATES, AWAITING_INPUT, 'none'], {
+        description: `Of the task; \`${AWAITING_INPUT}\`, as Airflow 3.3 calls a task that asks, is the same as \`deferred\``,
+      }),
+    ),
+  ),
   response_received: Type.Optional(Type.Boolean()),
   responded_by_user_id: Type.Optional(Type.Array(Type.String())),
   responded_by_user_name: Type.Optional(Type.Array(Type.String())),
@@ -276,11 +282,16 @@ function queryOf(query: Static<typeof ListQuery>): HitlQuery {
     created: comparisonsOf(query, 'created_at'),
     ...(query.task_id !== undefined && { taskId: query.task_id }),
     ...(query.map_index !== undefined && { mapIndex: query.map_index }),
-    ...(query.state && { states: query.state.map((state): TaskStateOrNone => (state === 'none' ? null : state)) }),
+    ...(query.state && { states: query.state.map(stateOf) }),
     ...(query.response_received !== undefined && { isAnswered: query.response_received }),
     ...(query.responded_by_user_id && { respondedByIds: query.responded_by_user_id }),
     ...(query.responded_by_user_name && { respondedByNames: query.responded_by_user_name }),
   };
+}
+
+function stateOf(word: NonNullable<Static<typeof ListQuery>['state']>[number]): TaskStateOrNone {
+  if (word === 'none') return null;
+  return word === AWAITING_INPUT ? 'deferred' : word;
 }
 
 const alreadyAnswered = ({ task_id: taskId }: HitlRequest): ApiError =>

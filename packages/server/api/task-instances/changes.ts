@@ -49,10 +49,10 @@ const markOptions = (target: Target, body: PatchBody, state: MarkableState): Mar
 });
 
 /** Returns the runs to mark. A run without a logical date has no past and no future, so it is marked alone. */
-async function runsToMark(
+export async function runsToMark(
   request: FastifyRequest,
   { db }: Services,
-  target: Target,
+  target: Pick<Target, 'dagId' | 'runId'>,
   body: PatchBody,
 ): Promise<RunKey[]> {
   const scope = databaseOf(request, db);
@@ -85,7 +85,7 @@ export async function previewPatch(
 }
 
 /** The schema accepts only these three states. */
-const stateOf = (body: PatchBody): MarkableState | undefined =>
+export const stateOf = (body: PatchBody): MarkableState | undefined =>
   (body.new_state ?? undefined) as MarkableState | undefined;
 
 /** Removes fields that the mask does not name. */

@@ -6,7 +6,7 @@ import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findVersionsInUse } from '../../db/dags/version-lookups.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { findInstances } from '../../db/task-instances/task-instances.ts';
+import { findInstances, noteInstances } from '../../db/task-instances/task-instances.ts';
 import type { InstanceOfRun, ListedInstance } from '../../db/task-instances/task-instances.ts';
 import { clearRuns, previewClear } from '../../engine/edit/clear-many.ts';
 import type { ClearOptions } from '../../engine/edit/clear.ts';
@@ -58,6 +58,7 @@ export function registerTaskInstanceClear(app: App, services: Services, summarie
       return {
         task_instances: await instanceBodies(scope, summaries, rows),
         total_entries: rows.length,
+        total_entries_limit: null,
         next_cursor: null,
         previous_cursor: null,
       };
@@ -185,6 +186,9 @@ async function clear(input: ClearInput): Promise<ListedInstance[]> {
     runs: runs.filter((run) => involved.has(run.id)),
     options,
     whenCleared: async (trx, run, places) => {
+      if ((body.note ?? null) !== null) {
+        await noteInstances(trx, places, { note: body.note ?? null, user: principalOf(request).email });
+      }
       cleared.push(...(await findInstances(trx, places)));
       await recordAudit(trx, actorOf(request), {
         event: 'post_clear_task_instances',

@@ -14,14 +14,22 @@ import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { DateTime, MAX_LIMIT, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import { tasksBySpec, displayNameFilter } from './spec-filters.ts';
 import type { TaskLookup } from './spec-filters.ts';
-import { MAX_INT, MapIndex } from './schemas.ts';
+import { AWAITING_INPUT, MAX_INT, MapIndex } from './schemas.ts';
 
 /** Airflow's three words for "no status". */
 const NO_STATUS_WORDS = ['none', 'no_status', 'null'];
 const StateFilter = Type.Unsafe<string>(
-  Type.Enum([...TASK_STATES, ...NO_STATUS_WORDS], { description: 'A state; `none` for no status' }),
+  Type.Enum([...TASK_STATES, AWAITING_INPUT, ...NO_STATUS_WORDS], {
+    description: `A state; \`none\` for no status. No task is \`${AWAITING_INPUT}\`: tasks that ask people are \`deferred\``,
+  }),
 );
-const stateOf = (word: string): TaskStateOrNone => (NO_STATUS_WORDS.includes(word) ? null : (word as TaskState));
+const statesOf = (words: readonly string[]): TaskStateOrNone[] => [
+  ...new Set(
+    words
+      .filter((word) => word !== AWAITING_INPUT)
+      .map((word) => (NO_STATUS_WORDS.includes(word) ? null : (word as TaskState))),
+  ),
+];
 
 const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 }));
 const Numbers = (minimum: number) =>
@@ -137,7 +145,7 @@ export async function filterOfBatch(
   return present({
     ...scopeFilter(scope),
     ...(scope.dagId === undefined && { dagIds }),
-    states: body.state ? [...new Set(body.state.map((word) => stateOf(word ?? 'none')))] : undefined,
+    states: body.state ? statesOf(body.state.map((word) => word ?? 'none')) : undefined,
     runIds: body.dag_run_ids ?? undefined,
     taskIds: body.task_ids ?? undefined,
     pools: body.pool ?? undefined,
@@ -152,7 +160,7 @@ export async function filterOfBatch(
 }
 
 const commonFilter = (query: Partial<Static<typeof ListQuery>>) => ({
-  states: query.state && [...new Set(query.state.map(stateOf))],
+  states: query.state && statesOf(query.state),
   pools: query.pool,
   queues: query.queue,
   operators: query.operator,

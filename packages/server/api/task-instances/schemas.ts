@@ -6,12 +6,17 @@ import { MARKABLE_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';
-import { DateTime, Nullable, ShownAs } from '../../http/schemas.ts';
+import { DateTime, Nullable, ShownAs, UncappedTotal } from '../../http/schemas.ts';
 
 /** The maximum of a four-byte column. */
 export const MAX_INT = 2_147_483_647;
 export const MapIndex = Type.Integer({ minimum: -1, maximum: MAX_INT });
 
+/**
+ * Airflow 3.3's state of a task that asks people. Such a task is `deferred` here, as in Airflow 3.2; filters accept the
+ * word.
+ */
+export const AWAITING_INPUT = 'awaiting_input';
 const StateWord = Type.Unsafe<TaskState>(Type.Enum([...TASK_STATES]));
 
 /** Fields that the current try and earlier tries share. */
@@ -89,6 +94,7 @@ export const TaskInstanceCollection = Type.Object(
   {
     task_instances: Type.Array(TaskInstance),
     total_entries: Nullable(Type.Integer({ description: 'How many match in all; null when paging by cursor' })),
+    total_entries_limit: UncappedTotal,
     next_cursor: Nullable(Type.String()),
     previous_cursor: Nullable(Type.String()),
   },
@@ -131,11 +137,11 @@ const Relatives = {
   ),
 };
 
-const MAX_NOTE_LENGTH = 1_000;
+const Note = Type.String({ maxLength: 1_000 });
 
 export const patchFields = {
   new_state: Type.Optional(Nullable(Type.Unsafe<TaskState>(Type.Enum([...MARKABLE_STATES])))),
-  note: Type.Optional(Nullable(Type.String({ maxLength: MAX_NOTE_LENGTH }))),
+  note: Type.Optional(Nullable(Note)),
   ...Relatives,
 };
 
@@ -182,11 +188,14 @@ export const ClearBody = Type.Object(
       Type.Boolean({ default: true, description: 'Open finished runs again, so that what was cleared runs' }),
     ),
     run_on_latest_version: Type.Optional(
-      Type.Boolean({ default: false, description: 'Bind the run to the newest version of the DAG' }),
+      Nullable(
+        Type.Boolean({ description: 'Bind the run to the newest version of the DAG. Default, and with null: false' }),
+      ),
     ),
     prevent_running_task: Type.Optional(
       Type.Boolean({ default: false, description: 'Refuse, with 409, when one of them is running' }),
     ),
+    note: Type.Optional(Nullable(Note)),
     ...Relatives,
   },
   { title: 'ClearTaskInstancesBody', additionalProperties: false },

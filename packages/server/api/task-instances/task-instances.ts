@@ -27,6 +27,7 @@ import type { ListScope } from './filters.ts';
 import { MappedParams, RUN_PATH, TAGS, TaskParams, existingInstance, existingRunKey, noSuchInstance } from './paths.ts';
 import type { TaskInPath } from './paths.ts';
 import { TaskInstance, TaskInstanceCollection } from './schemas.ts';
+import { registerTaskGroups } from './task-groups.ts';
 import { registerTaskInstanceLinks } from './links.ts';
 import { registerTaskInstanceTries } from './tries.ts';
 
@@ -41,6 +42,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerTaskInstanceClear(app, services, summaries);
   registerTaskInstanceWrites(app, services, summaries);
   registerTaskInstanceBulk(app, services);
+  registerTaskGroups(app, services, summaries);
 }
 
 /** Resolves `~` and the names in the path. */
@@ -203,6 +205,7 @@ async function pageByOffset(
   return {
     task_instances: await instanceBodies(db, summaries, instances),
     total_entries: total,
+    total_entries_limit: null,
     next_cursor: null,
     previous_cursor: null,
   };
@@ -221,6 +224,7 @@ async function pageByCursor(
   return {
     task_instances: await instanceBodies(db, summaries, instances),
     total_entries: null,
+    total_entries_limit: null,
     next_cursor: next && encodeCursor(name, next),
     previous_cursor: previous && encodeCursor(name, previous),
   };

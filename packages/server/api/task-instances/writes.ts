@@ -31,6 +31,7 @@ export function registerTaskInstanceWrites(app: App, services: Services, summari
   const listed = async (request: FastifyRequest, rows: readonly ListedInstance[]) => ({
     task_instances: await instanceBodies(databaseOf(request, services.db), summaries, rows),
     total_entries: rows.length,
+    total_entries_limit: null,
     next_cursor: null,
     previous_cursor: null,
   });
@@ -73,6 +74,7 @@ export function registerTaskInstanceWrites(app: App, services: Services, summari
 type Collection = Promise<{
   task_instances: Awaited<ReturnType<typeof instanceBodies>>;
   total_entries: number;
+  total_entries_limit: null;
   next_cursor: null;
   previous_cursor: null;
 }>;

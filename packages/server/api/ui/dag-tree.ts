@@ -1,6 +1,7 @@
 /** The tasks of a DAG as the web UI draws them: a tree of groups, with each level in topological order. */
 import type { CompiledSpec, GroupSpec } from '@svc/spec/schema.ts';
 import type { TaskSpec } from '@svc/spec/schema-task.ts';
+import { tasksOfGroup } from '../dags/tasks-of-group.ts';
 
 export type TreeNode = {
   id: string;
@@ -107,12 +108,4 @@ export function tasksAround(
   if (query.include_upstream) walk((task) => task.upstream_task_ids);
   if (query.include_downstream) walk((task) => task.downstream_task_ids);
   return found;
-}
-
-/** Returns the direct tasks of a group and those in nested groups. */
-export function tasksOfGroup(spec: CompiledSpec, groupId: string): string[] {
-  const groups = new Map(spec.groups.map((group) => [group.group_id, group]));
-  const collect = (id: string): string[] =>
-    (groups.get(id)?.children ?? []).flatMap((child) => (child.kind === 'task' ? [child.id] : collect(child.id)));
-  return collect(groupId);
 }

@@ -8,6 +8,8 @@ import type { Services } from '../services.ts';
 
 /** Counting stops here: the UI shows "1000+". */
 const COUNT_LIMIT = 1_000;
+const isAnyCapped = (counts: readonly (readonly [string, number])[]): boolean =>
+  counts.some(([, count]) => count > COUNT_LIMIT);
 const capped = (count: number): number => Math.min(count, COUNT_LIMIT);
 
 export function registerUiDashboard(app: App, { db }: Services): void {
@@ -54,7 +56,9 @@ export function registerUiDashboard(app: App, { db }: Services): void {
           200: Type.Object({
             dag_run_states: Type.Record(Type.String(), Type.Integer()),
             task_instance_states: Type.Record(Type.String(), Type.Integer()),
-            state_count_limit: Type.Integer(),
+            dag_run_counts_are_lower_bounds: Type.Boolean(),
+            task_instance_counts_are_lower_bounds: Type.Boolean(),
+            state_count_limit: Type.Integer({ description: 'Of Airflow 3.2' }),
           }),
         },
       },
@@ -65,9 +69,14 @@ export function registerUiDashboard(app: App, { db }: Services): void {
       const { runs, instances } = await countStates(databaseOf(request, db), { tenantId, from, until });
       return {
         dag_run_states: Object.fromEntries(runs.map(([state, count]) => [state, capped(count)])),
-        task_instance_states: Object.fromEntries(
-          instances.map(([state, count]) => [state === 'none' ? 'no_status' : state, capped(count)]),
-        ),
+        task_instance_states: {
+          ...Object.fromEntries(
+            instances.map(([state, count]) => [state === 'none' ? 'no_status' : state, capped(count)]),
+          ),
+          awaiting_input: 0, // a state of Airflow 3.3, which no task has here
+        },
+        dag_run_counts_are_lower_bounds: isAnyCapped(runs),
+        task_instance_counts_are_lower_bounds: isAnyCapped(instances),
         state_count_limit: COUNT_LIMIT,
       };
     },

@@ -1,45 +1,59 @@
-/** Deadlines of a run: when its DAG says that it should have ended, and whether it missed that. */
-import { createHash } from 'node:crypto';
+/** Deadlines of runs: when a DAG says that a run should have ended, and whether the run missed that. */
 import { Type } from 'typebox';
+import type { Static } from 'typebox';
 import { nowIso, secondsAfter } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { findDag } from '../../db/dags/dags.ts';
 import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
-import { listDeadlines } from '../../db/dag-runs/deadlines.ts';
-import type { StoredDeadline } from '../../db/dag-runs/deadlines.ts';
+import { listDeadlines, listDeadlinesOfRuns } from '../../db/dag-runs/deadlines.ts';
+import type { DeadlineColumn, DeadlineOfRun, StoredDeadline } from '../../db/dag-runs/deadlines.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
-import { RunParams, noSuchRun } from '../paths.ts';
+import { ApiError } from '../../http/errors.ts';
+import { ALL, RunParams, noSuchDag, noSuchRun } from '../paths.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
+import { comparisonsOf, rangeProperties } from '../../http/ranges.ts';
 import { Collection, DateTime, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { alertIdOf, stableId } from './deadline-alerts.ts';
 
 const ORDER_KEYS = {
   id: 'id',
   deadline_time: 'deadline_time',
   created_at: 'created_at',
+  last_updated_at: 'last_updated_at',
+  missed: 'missed',
+  dag_id: 'dag_id',
+  dag_run_id: 'dag_run_id',
   alert_name: 'alert_name',
-} as const;
+} as const satisfies Record<string, DeadlineColumn>;
 
 const DeadlineBody = Type.Object(
   {
     id: Type.String({ format: 'uuid' }),
+    dag_id: Type.String(),
+    dag_run_id: Type.String(),
     deadline_time: DateTime,
     missed: Type.Boolean(),
     created_at: DateTime,
+    alert_id: Nullable(Type.String({ format: 'uuid' })),
     alert_name: Nullable(Type.String()),
     alert_description: Nullable(Type.String()),
   },
   { title: 'Deadline' },
 );
-type Deadline = {
-  id: string;
-  deadline_time: string;
-  missed: boolean;
-  created_at: string;
-  alert_name: string | null;
-  alert_description: string | null;
-};
+type DeadlineBody = Static<typeof DeadlineBody>;
+/** `last_updated_at` is only for filters and for the order. */
+type Deadline = DeadlineBody & { last_updated_at: string };
+
+const Query = Type.Object({
+  ...PagingQuery,
+  ...OrderByQuery(Object.keys(ORDER_KEYS)),
+  missed: Type.Optional(Type.Boolean()),
+  ...rangeProperties({ deadline_time: DateTime, last_updated_at: DateTime }),
+});
+type Query = Static<typeof Query>;
 
 export function registerUiDeadlines(app: App, { db, scheduler }: Services): void {
   app.get(
@@ -49,26 +63,60 @@ export function registerUiDeadlines(app: App, { db, scheduler }: Services): void
       schema: {
         operationId: 'get_dag_run_deadlines',
         tags: ['UI'],
-        summary: 'List deadlines of a run',
+        summary: 'List deadlines of a run; `~` for all runs, and for all DAGs',
         params: RunParams,
-        querystring: Type.Object({ ...PagingQuery, ...OrderByQuery(Object.keys(ORDER_KEYS)) }),
+        querystring: Query,
         response: { 200: Collection('DeadlineCollection', 'deadlines', DeadlineBody) },
       },
     },
     async (request) => {
       const { dag_id: dagId, dag_run_id: runId } = request.params;
       const { limit, offset, order_by: keys } = request.query;
-      const run = await findRun(databaseOf(request, db), dagId, runId);
+      const scope = databaseOf(request, db);
+      const order = parseOrderBy(keys, ORDER_KEYS, [{ column: 'deadline_time', direction: 'asc' }]);
+      if (runId === ALL) {
+        if (dagId !== ALL && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
+        const found = await listDeadlinesOfRuns(scope, {
+          limit,
+          offset,
+          order,
+          ...(dagId !== ALL && { dagId }),
+          ...(request.query.missed !== undefined && { isMissed: request.query.missed }),
+          deadlineTime: comparisonsOf(request.query, 'deadline_time'),
+          lastUpdatedAt: comparisonsOf(request.query, 'last_updated_at'),
+        });
+        return { deadlines: found.deadlines.map(bodyOf), total_entries: found.total };
+      }
+      if (dagId === ALL) {
+        throw new ApiError(
+          'invalid_request',
+          'dag_id: a run id is unique within its DAG only: name the DAG, or use ~ for both',
+        );
+      }
+      const run = await findRun(scope, dagId, runId);
       if (!run) throw noSuchRun(request.params);
       const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: run.version_number };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
-      const order = parseOrderBy(keys, ORDER_KEYS, [{ column: 'deadline_time', direction: 'asc' }]);
-      const stored = await listDeadlines(databaseOf(request, db), [run.id]);
-      const deadlines = deadlinesOf(spec, { run, stored, now: nowIso() }).toSorted((a, b) => compare(order, a, b));
+      const stored = await listDeadlines(scope, [run.id]);
+      const deadlines = deadlinesOf(spec, { run, stored, now: nowIso() })
+        .filter((deadline) => isWanted(deadline, request.query))
+        .toSorted((a, b) => compare(order, a, b));
       return { deadlines: deadlines.slice(offset, offset + limit), total_entries: deadlines.length };
     },
   );
 }
+
+const bodyOf = (row: DeadlineOfRun): DeadlineBody => ({
+  id: row.id,
+  dag_id: row.dag_id,
+  dag_run_id: row.run_id,
+  deadline_time: row.deadline_time,
+  missed: row.missed,
+  created_at: row.created_at,
+  alert_id: row.version_id === null ? null : alertIdOf(row.version_id, row.position),
+  alert_name: null,
+  alert_description: null,
+});
 
 /**
  * Returns deadlines as they were stored with the run. An imported run has none stored, so they are computed from its
@@ -85,12 +133,17 @@ export function deadlinesOf(
     const due = found?.deadline_time ?? dateOf(alert, run);
     if (due === null) return [];
     const isMissed = found?.missed_at ? true : ended > due && !found?.kept_at;
+    const createdAt = found?.created_at ?? run.queued_at ?? run.run_after;
     return [
       {
-        id: found?.id ?? idOf(run, position),
+        id: found?.id ?? stableId(run.id, position),
+        dag_id: run.dag_id,
+        dag_run_id: run.run_id,
         deadline_time: due,
         missed: isMissed,
-        created_at: found?.created_at ?? run.queued_at ?? run.run_after,
+        created_at: createdAt,
+        last_updated_at: found?.missed_at ?? found?.kept_at ?? createdAt,
+        alert_id: run.version_id === null ? null : alertIdOf(run.version_id, position),
         alert_name: null,
         alert_description: null,
       },
@@ -103,9 +156,15 @@ function dateOf(alert: CompiledSpec['dag']['deadlines'][number], run: ListedRun)
   return from === null ? null : secondsAfter(from, alert.interval);
 }
 
-function idOf(run: ListedRun, position: number): string {
-  const id = createHash('sha256').update(`${run.id}\0${position}`).digest('hex');
-  return `${id.slice(0, 8)}-${id.slice(8, 12)}-8${id.slice(13, 16)}-8${id.slice(17, 20)}-${id.slice(20, 32)}`;
+function isWanted(deadline: Deadline, query: Query): boolean {
+  if (query.missed !== undefined && deadline.missed !== query.missed) return false;
+  const ranges = (['deadline_time', 'last_updated_at'] as const).flatMap((field) =>
+    comparisonsOf<typeof field>(query, field).map(({ operator, moment }) => {
+      const difference = Date.parse(deadline[field]) - Date.parse(moment);
+      return { '>=': difference >= 0, '>': difference > 0, '<=': difference <= 0, '<': difference < 0 }[operator];
+    }),
+  );
+  return ranges.every(Boolean);
 }
 
 type Order = readonly { column: keyof typeof ORDER_KEYS; direction: 'asc' | 'desc' }[];

@@ -14,7 +14,7 @@ import type { Services } from '../services.ts';
 import { dagReferences, referenceNode } from './external-dependencies.ts';
 import type { DagReference } from './external-dependencies.ts';
 
-type GraphNode = { id: string; label: string; type: string };
+type GraphNode = { id: string; label: string; type: string; team: null };
 type GraphEdge = { source_id: string; target_id: string };
 
 /** Number of cached graphs, one for each tenant and kind. */
@@ -86,7 +86,7 @@ class Graph {
   readonly edges = new Map<string, GraphEdge>();
 
   node(id: string, label: string, type: string): string {
-    this.nodes.set(id, { id, label, type });
+    this.nodes.set(id, { id, label, type, team: null });
     return id;
   }
 

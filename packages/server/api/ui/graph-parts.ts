@@ -3,6 +3,7 @@ export type GraphNode = {
   id: string;
   label: string;
   type: string;
+  team: null;
   operator: string | null;
   tooltip: string | null;
   is_mapped: boolean | null;
@@ -23,6 +24,7 @@ type Named<Whole, Key extends keyof Whole> = Pick<Whole, Key> & Partial<Whole>;
 
 /** Returns a node with all fields; missing ones are null. */
 export const graphNode = (given: Named<GraphNode, 'id' | 'label' | 'type'>): GraphNode => ({
+  team: null,
   operator: null,
   tooltip: null,
   is_mapped: null,

@@ -7,7 +7,7 @@ import type { TenantDb } from '../../db/database.ts';
 import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
 import { countInstancesByTask } from '../../db/task-instances/counts-by-task.ts';
 import type { TaskCount } from '../../db/task-instances/counts-by-task.ts';
-import { tasksOfGroup } from './dag-tree.ts';
+import { tasksOfGroup } from '../dags/tasks-of-group.ts';
 
 type Cell = {
   task_id: string;
@@ -17,6 +17,7 @@ type Cell = {
   min_start_date: string | null;
   max_end_date: string | null;
   dag_version_number: number | null;
+  has_note: boolean;
 };
 
 type SpecOf = (versionNumber: number) => Promise<CompiledSpec>;
@@ -139,9 +140,11 @@ function cellOf(id: string, name: string, counted: readonly TaskCount[]): Cell {
     min_start_date: null,
     max_end_date: null,
     dag_version_number: null,
+    has_note: false,
   };
   let rank = PRECEDENCE.length;
-  for (const { state, count, started, ended, version } of counted) {
+  for (const { state, count, started, ended, version, has_note: hasNote } of counted) {
+    cell.has_note ||= hasNote;
     states[state ?? 'None'] = (states[state ?? 'None'] ?? 0) + count;
     rank = Math.min(rank, RANKS.get(state) ?? rank);
     // Moments are texts of equal length, so they can be compared as texts.

@@ -19,7 +19,12 @@ const GRAPH: Graph = {
   mappedGroups: { many: 2 },
 };
 
-type Cell = { task_id: string; state: string | null; child_states: Record<string, number> | null };
+type Cell = {
+  task_id: string;
+  state: string | null;
+  child_states: Record<string, number> | null;
+  has_note: boolean;
+};
 type Line = { run_id: string; task_instances: Cell[] };
 
 let server: TestServer;
@@ -64,7 +69,18 @@ describe('a cell of the grid', () => {
       min_start_date: '2026-01-02T03:04:05.000006Z',
       max_end_date: null,
       dag_version_number: 1,
+      has_note: false,
     });
+  });
+
+  it('of a run that has ended shows a note written later, although lines of ended runs are kept', async () => {
+    await run('noted', { plain: 'success' });
+    const before = await linesOf(['noted']);
+    const path = '/api/v2/dags/cells/dagRuns/noted/taskInstances/plain';
+    const answer = await server.call(path, { method: 'PATCH', token, body: { note: 'look here' } });
+    const after = await linesOf(['noted']);
+    expect([before, after].map(([line]) => cellOf(line, 'plain')?.has_note)).toEqual([false, true]);
+    expect(answer.status).toBe(200);
   });
 
   it('of a mapped task counts its instances, and has the state that asks most for attention', async () => {
@@ -209,6 +225,30 @@ describe('a column of the grid', () => {
       { deadline_time: '2025-12-31T00:00:00.000000Z', missed: false },
       { deadline_time: '2026-01-02T00:00:00.000000Z', missed: true },
     ]);
+    const all = await server.call('/ui/dags/~/dagRuns/~/deadlines', { token });
+    expect(all.json<{ total_entries: number }>().total_entries).toBe(2);
+    const listed = async (query: string) =>
+      (await server.call(`/ui/dags/average/dagRuns/~/deadlines?${query}`, { token })).json<{ deadlines: object[] }>();
+    const { deadline_alerts: defined } = (
+      await server.call('/ui/dags/average/deadlineAlerts?order_by=name', { token })
+    ).json<{ deadline_alerts: { id: string }[] }>();
+    expect(defined).toMatchObject([
+      { reference_type: 'FixedDatetimeDeadline', interval: 60 },
+      { reference_type: 'AverageRuntimeDeadline', interval: 60 },
+      { reference_type: 'DagRunLogicalDateDeadline', interval: 60 },
+    ]);
+    // The list of many runs says the same as the list of one.
+    expect((await listed('')).deadlines).toEqual(deadlines);
+    for (const [query, position] of [
+      ['missed=true', 1],
+      ['missed=false', 0],
+      ['deadline_time_lt=2026-01-01T00:00:00Z', 0],
+      ['last_updated_at_gt=2026-01-01T00:00:00Z&missed=true', 1],
+    ] as const) {
+      const ofOne = (await server.call(`${path}?${query}`, { token })).json<{ deadlines: object[] }>();
+      expect(ofOne.deadlines).toMatchObject([{ dag_run_id: 'one', alert_id: defined[position]?.id }]);
+      expect((await listed(query)).deadlines).toEqual(ofOne.deadlines);
+    }
     const [column] = (await server.call('/ui/grid/runs/average', { token })).json<{ has_missed_deadline: boolean }[]>();
     expect(column?.has_missed_deadline).toBe(true);
   });

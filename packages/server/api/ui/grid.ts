@@ -54,6 +54,7 @@ type GridNode = {
   label: string;
   is_mapped: boolean;
   setup_teardown_type: 'setup' | 'teardown' | null;
+  doc_md: null;
   /** Null for a task. A list, even an empty one, would make it a group. */
   children: GridNode[] | null;
 };
@@ -193,6 +194,7 @@ function gridNode(node: TreeNode): GridNode {
     label: node.label,
     is_mapped: node.isMapped,
     setup_teardown_type: roleOf(node),
+    doc_md: null, // that of a group, which has none here; Airflow leaves out that of a task
     children: node.children?.map(gridNode) ?? null,
   };
 }
@@ -221,6 +223,7 @@ function gridRun(run: ListedRun, hasMissedDeadline: boolean) {
     run_type: run.run_type,
     dag_versions: versionsOf(run),
     has_missed_deadline: hasMissedDeadline,
+    has_note: run.note !== null,
     duration: started === undefined ? 0 : Math.max(0, (ended - started) / 1_000),
   };
 }

@@ -1,13 +1,36 @@
 /** The assets that an asset-scheduled DAG still waits for. */
 import { Type } from 'typebox';
 import { findAssetIds } from '../../db/assets/assets.ts';
+import { listPartitions } from '../../db/assets/partitions.ts';
 import { listScheduleAssets } from '../../db/assets/uses.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { noSuchDag } from '../paths.ts';
+import { DateTime, Nullable } from '../../http/schemas.ts';
+import { PartitionOfAsset, partitionOfAsset } from './partitions.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+
+const NextRunAssets = Type.Object(
+  {
+    asset_expression: Nullable(Type.Record(Type.String(), Type.Unknown())),
+    events: Type.Array(
+      Type.Object({
+        id: Type.Integer(),
+        name: Nullable(Type.String()),
+        uri: Type.String(),
+        last_update: Nullable(DateTime),
+        lastUpdate: Nullable(Type.String({ description: 'The same, as Airflow 3.2 calls it' })),
+        ...PartitionOfAsset,
+      }),
+    ),
+    pending_partition_count: Nullable(
+      Type.Integer({ description: 'Partitions that wait for events; null for a DAG without partitions' }),
+    ),
+  },
+  { title: 'NextRunAssets' },
+);
 
 export function registerUiNextRunAssets(app: App, { db }: Services): void {
   app.get(
@@ -19,7 +42,7 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
         tags: ['UI'],
         summary: 'The assets of a DAG’s schedule, and when each was last updated since the last run',
         params: Type.Object({ dag_id: Type.String() }),
-        response: { 200: Type.Object({ asset_expression: Type.Unknown(), events: Type.Array(Type.Unknown()) }) },
+        response: { 200: NextRunAssets },
       },
     },
     async (request) => {
@@ -29,9 +52,19 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
       const condition = conditionOf(dag.timetable);
+      const isPartitioned = dag.timetable.type === 'partitioned_asset';
+      const pending = isPartitioned ? await listPartitions(scope, tenantId, { dagId, isCreated: false }) : null;
       return {
         asset_expression: assetExpression(condition, await findAssetIds(scope, assetsIn(condition))),
-        events: await listScheduleAssets(scope, tenantId, dagId),
+        events: (await listScheduleAssets(scope, tenantId, dagId)).map(({ id, name, uri, lastUpdate }) => ({
+          id,
+          name,
+          uri,
+          lastUpdate,
+          last_update: lastUpdate,
+          ...partitionOfAsset(null, lastUpdate !== null),
+        })),
+        pending_partition_count: pending?.length ?? null,
       };
     },
   );

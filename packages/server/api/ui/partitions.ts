@@ -1,4 +1,5 @@
 /** Runs that wait for the events of one partition, and runs that such events have started. */
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
@@ -24,7 +25,48 @@ const Common = {
   total_required: Type.Integer(),
 };
 
+/** What a run in a partition needs of one asset. It is always one event, because there are no rollup mappers. */
+export const PartitionOfAsset = {
+  received_count: Type.Integer(),
+  required_count: Type.Integer(),
+  received_keys: Type.Array(Type.String()),
+  required_keys: Type.Array(Type.String()),
+  is_rollup: Type.Boolean(),
+  mapper_error: Type.Boolean(),
+  asset_inactive: Type.Boolean(),
+};
+
+/** `partitionKey` is null for a run without a partition. */
+export function partitionOfAsset(partitionKey: string | null, isReceived: boolean) {
+  const keys = partitionKey === null ? [] : [partitionKey];
+  return {
+    received_count: isReceived ? 1 : 0,
+    required_count: 1,
+    received_keys: isReceived ? keys : [],
+    required_keys: keys,
+    is_rollup: false,
+    mapper_error: false,
+    asset_inactive: false,
+  };
+}
+
 const Expression = Nullable(Type.Record(Type.String(), Type.Unknown()));
+
+const PendingRun = Type.Object({
+  ...Common,
+  dag_id: Type.String(),
+  updated_at: Nullable(Type.String()),
+  assets: Type.Array(
+    Type.Object({
+      asset_id: Type.Integer(),
+      asset_name: Type.String(),
+      asset_uri: Type.String(),
+      received: Type.Boolean(),
+      ...PartitionOfAsset,
+    }),
+  ),
+  asset_expression: Expression,
+});
 
 export function registerUiPartitions(app: App, { db }: Services): void {
   app.get(
@@ -66,50 +108,54 @@ export function registerUiPartitions(app: App, { db }: Services): void {
     },
   );
 
+  const pendingRun = async (request: FastifyRequest, dagId: string, partitionKey: string) => {
+    const scope = databaseOf(request, db);
+    if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
+    const filter = { dagId, partitionKey, isCreated: false };
+    const [row] = await listPartitions(scope, principalOf(request).tenantId, filter);
+    if (!row) {
+      throw new ApiError('not_found', `No PartitionedDagRun for dag_id ${dagId} and partition ${partitionKey}`);
+    }
+    return {
+      ...bodyOf(row),
+      dag_id: dagId,
+      updated_at: row.updatedAt,
+      assets: await assetsOf(scope, row),
+      asset_expression: await expressionOf(scope, row.timetable),
+    };
+  };
+  const summary = 'What a run still waits for in its partition';
+  const response = { 200: PendingRun };
+
   app.get(
-    '/ui/pending_partitioned_dag_run/:dag_id/:partition_key',
+    '/ui/pending_partitioned_dag_run/:dag_id',
     {
       config: { grows: 'events', access: 'read:dag_run' },
       schema: {
         operationId: 'get_pending_partitioned_dag_run',
         tags: ['UI'],
-        summary: 'What a run still waits for in its partition',
-        params: Type.Object({ dag_id: Type.String(), partition_key: Type.String() }),
-        response: {
-          200: Type.Object({
-            ...Common,
-            dag_id: Type.String(),
-            updated_at: Nullable(Type.String()),
-            assets: Type.Array(
-              Type.Object({
-                asset_id: Type.Integer(),
-                asset_name: Type.String(),
-                asset_uri: Type.String(),
-                received: Type.Boolean(),
-              }),
-            ),
-            asset_expression: Expression,
-          }),
-        },
+        summary,
+        params: Type.Object({ dag_id: Type.String() }),
+        querystring: Type.Object({ partition_key: Type.String({ maxLength: 250 }) }),
+        response,
       },
     },
-    async (request) => {
-      const { dag_id: dagId, partition_key: partitionKey } = request.params;
-      const scope = databaseOf(request, db);
-      if (!(await findDag(scope, dagId))) throw noSuchDag(dagId);
-      const filter = { dagId, partitionKey, isCreated: false };
-      const [row] = await listPartitions(scope, principalOf(request).tenantId, filter);
-      if (!row) {
-        throw new ApiError('not_found', `No PartitionedDagRun for dag_id ${dagId} and partition ${partitionKey}`);
-      }
-      return {
-        ...bodyOf(row),
-        dag_id: dagId,
-        updated_at: row.updatedAt,
-        assets: await assetsOf(scope, row),
-        asset_expression: await expressionOf(scope, row.timetable),
-      };
+    (request) => pendingRun(request, request.params.dag_id, request.query.partition_key),
+  );
+
+  app.get(
+    '/ui/pending_partitioned_dag_run/:dag_id/:partition_key',
+    {
+      config: { grows: 'events', access: 'read:dag_run' },
+      schema: {
+        operationId: 'get_pending_partitioned_dag_run_by_path',
+        tags: ['UI'],
+        summary: `${summary}, as the web UI of Airflow 3.2 asks for it`,
+        params: Type.Object({ dag_id: Type.String(), partition_key: Type.String() }),
+        response,
+      },
     },
+    (request) => pendingRun(request, request.params.dag_id, request.params.partition_key),
   );
 }
 
@@ -134,7 +180,7 @@ async function expressionOf(scope: TenantDb, timetable: TimetableSpec): Promise<
 }
 
 /** Returns assets that the schedule names with name and URI, and assets that matched a reference or an alias. */
-async function assetsOf(scope: TenantDb, { timetable, assetIds }: PartitionRow) {
+async function assetsOf(scope: TenantDb, { timetable, assetIds, partitionKey }: PartitionRow) {
   const named = assetsIn(conditionOf(timetable));
   const known = await findAssetIds(scope, named);
   const ids = new Set([...assetIds, ...named.flatMap((asset) => known.get(asset) ?? [])]);
@@ -143,5 +189,6 @@ async function assetsOf(scope: TenantDb, { timetable, assetIds }: PartitionRow) 
     asset_name: name,
     asset_uri: uri,
     received: assetIds.includes(id),
+    ...partitionOfAsset(partitionKey, assetIds.includes(id)),
   }));
 }

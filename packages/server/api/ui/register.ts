@@ -5,6 +5,7 @@ import { registerUiBackfills } from './backfills.ts';
 import { registerUiCalendar } from './calendar.ts';
 import { registerUiDags } from './dags.ts';
 import { registerUiDashboard } from './dashboard.ts';
+import { registerUiDeadlineAlerts } from './deadline-alerts.ts';
 import { registerUiDeadlines } from './deadlines.ts';
 import { registerUiDependencies } from './dependencies.ts';
 import { registerUiGantt } from './gantt.ts';
@@ -12,6 +13,7 @@ import { registerUiGrid } from './grid.ts';
 import { registerUiHookMeta } from './hook-meta.ts';
 import { registerUiNextRunAssets } from './next-run-assets.ts';
 import { registerUiPartitions } from './partitions.ts';
+import { registerUiRunStats } from './run-stats.ts';
 import { registerUiShell } from './shell.ts';
 import { registerUiStructure } from './structure.ts';
 
@@ -27,6 +29,8 @@ export function registerUi(app: App, services: Services): void {
   registerUiNextRunAssets(app, services);
   registerUiBackfills(app, services);
   registerUiDeadlines(app, services);
+  registerUiDeadlineAlerts(app, services);
   registerUiHookMeta(app, services);
   registerUiPartitions(app, services);
+  registerUiRunStats(app, services);
 }

@@ -25,6 +25,7 @@ const ConfigResponse = Type.Object(
     external_log_name: Type.Union([Type.String(), Type.Null()]),
     theme: Type.Null(),
     multi_team: Type.Boolean(),
+    rerun_with_latest_version: Type.Null({ description: 'A request says itself whether runs take the newest version' }),
   },
   { title: 'ConfigResponse' },
 );
@@ -36,6 +37,7 @@ const MENU: readonly { item: string; permission: Permission | null }[] = [
   { item: 'Audit Log', permission: 'read:audit_log' },
   { item: 'Jobs', permission: 'read:dag_run' },
   { item: 'XComs', permission: 'read:xcom' },
+  { item: 'Deadlines', permission: 'read:dag_run' },
   { item: 'Required Actions', permission: 'read:task_instance' },
   { item: 'Variables', permission: 'read:variable' },
   { item: 'Pools', permission: 'read:pool' },
@@ -72,6 +74,7 @@ export function registerUiShell(app: App, { config, logs, sessions, testConnecti
       external_log_name: logs.external?.name ?? null,
       theme: null,
       multi_team: false,
+      rerun_with_latest_version: null,
     }),
   );
 

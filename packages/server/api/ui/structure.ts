@@ -16,7 +16,8 @@ import { referencesBetweenDags } from './dependencies.ts';
 import { externalEdges } from './external-dependencies.ts';
 import { graphEdge, graphNode } from './graph-parts.ts';
 import type { GraphEdge, GraphNode } from './graph-parts.ts';
-import { roleOf, tasksAround, tasksOfGroup, treeOf } from './dag-tree.ts';
+import { tasksOfGroup } from '../dags/tasks-of-group.ts';
+import { roleOf, tasksAround, treeOf } from './dag-tree.ts';
 import type { TreeNode } from './dag-tree.ts';
 
 export function registerUiStructure(app: App, { db, scheduler }: Services): void {

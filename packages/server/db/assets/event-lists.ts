@@ -17,6 +17,8 @@ export type CausedRun = {
   data_interval_start: Moment | null;
   data_interval_end: Moment | null;
   partition_key: string | null;
+  /** True for the newest of the events that the run consumed. */
+  triggering: boolean;
 };
 
 export type AssetEventRow = {
@@ -146,6 +148,10 @@ async function causedRuns(db: TenantDb, eventIds: readonly number[]): Promise<Ma
     .innerJoin('dag_runs as r', 'r.id', 'l.run')
     .select(['l.event_id', 'r.run_id', 'r.dag_id', 'r.state', 'r.logical_date', 'r.end_date'])
     .select(['r.data_interval_start', 'r.data_interval_end', 'r.partition_key'])
+    .select(
+      sql<boolean>`not exists (select from dag_run_asset_events n
+        where n.tenant_id = l.tenant_id and n.run = l.run and n.event_id > l.event_id)`.as('triggering'),
+    )
     .select(sql<Moment>`coalesce(r.start_date, r.queued_at, r.run_after)`.as('start_date'))
     .where('l.event_id', '=', sql<number>`any(${[...eventIds]}::bigint[])`)
     .orderBy('r.id')

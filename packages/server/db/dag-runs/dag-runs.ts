@@ -63,6 +63,33 @@ export const findRunKey = (db: TenantDb, dagId: string, runId: string): Promise<
 
 export type RunKey = { id: number; state: RunState };
 
+/** Returns the runs that exist, in the order of their ids. */
+export const findRunKeys = (
+  db: TenantDb,
+  dagId: string,
+  runIds: readonly string[],
+): Promise<{ id: number; runId: string }[]> =>
+  db
+    .selectFrom('dag_runs')
+    .select(['id', 'run_id as runId'])
+    .where('dag_id', '=', dagId)
+    .where(sql<boolean>`run_id = any(${[...runIds]}::text[])`)
+    .orderBy('id')
+    .execute();
+
+export const findRunsOfPartition = (
+  db: TenantDb,
+  dagId: string,
+  partitionKey: string,
+): Promise<{ id: number; runId: string }[]> =>
+  db
+    .selectFrom('dag_runs')
+    .select(['id', 'run_id as runId'])
+    .where('dag_id', '=', dagId)
+    .where('partition_key', '=', partitionKey)
+    .orderBy('id')
+    .execute();
+
 /** Returns the return values of tasks as JSON text. The values of a mapped task are in the order of its instances. */
 export const findResults = (db: TenantDb, run: number, taskIds: readonly string[]) =>
   db

@@ -13,6 +13,8 @@ export type ImportErrorQuery = {
   offset: number;
   order: readonly { column: ImportErrorColumn; direction: 'asc' | 'desc' }[];
   filenames: readonly TextMatch[];
+  filename?: string;
+  bundleName?: string;
 };
 
 const COLUMNS = ['id', 'bundle_name', 'filename', 'stack_trace', 'at'] as const;
@@ -23,6 +25,8 @@ export async function listImportErrors(
 ): Promise<{ errors: ImportErrorRow[]; total: number }> {
   let matching = db.selectFrom('import_errors');
   for (const match of query.filenames) matching = matching.where(matches('filename', match));
+  if (query.filename !== undefined) matching = matching.where('filename', '=', query.filename);
+  if (query.bundleName !== undefined) matching = matching.where('bundle_name', '=', query.bundleName);
   let page = matching.select(COLUMNS).limit(query.limit).offset(query.offset);
   for (const { column, direction } of query.order) page = page.orderBy(column, direction);
   const [errors, count] = await Promise.all([

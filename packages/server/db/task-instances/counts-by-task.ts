@@ -13,6 +13,7 @@ export type TaskCount = {
   started: string | null;
   ended: string | null;
   version: number;
+  has_note: boolean;
 };
 
 /**
@@ -28,12 +29,12 @@ export async function countInstancesByTask(
 ): Promise<Map<number, TaskCount[]>> {
   const columns = isMapped
     ? sql`task_id, state, count(*) as count, bool_or(map_index >= 0) as is_mapped, min(start_date) as started,
-        max(end_date) as ended, max(version_number) as version`
+        max(end_date) as ended, max(version_number) as version, bool_or(note is not null) as has_note`
     : sql`task_id, state, 1 as count, map_index >= 0 as is_mapped, start_date as started, end_date as ended,
-        version_number as version`;
+        version_number as version, note is not null as has_note`;
   const { rows } = await sql<{ run: number; lines: string | null }>`
     select k.run, (
-      select string_agg(concat(task_id, E'\\t', state, E'\\t', count, E'\\t', is_mapped, E'\\t', started, E'\\t', ended, E'\\t', version), E'\\n')
+      select string_agg(concat(task_id, E'\\t', state, E'\\t', count, E'\\t', is_mapped, E'\\t', started, E'\\t', ended, E'\\t', version, E'\\t', has_note), E'\\n')
       from (
         select ${columns} from task_instances t where t.tenant_id = ${tenantId} and t.run = k.run
         ${isMapped ? sql`group by task_id, state` : sql``} order by task_id
@@ -44,7 +45,7 @@ export async function countInstancesByTask(
 
 /** Ids of tasks contain neither tabs nor line ends. */
 function readLine(line: string): TaskCount {
-  const [taskId = '', state = '', count, isMapped, started = '', ended = '', version] = line.split('\t');
+  const [taskId = '', state = '', count, isMapped, started = '', ended = '', version, hasNote] = line.split('\t');
   return {
     task_id: taskId,
     state: state === '' ? null : (state as TaskState),
@@ -53,5 +54,6 @@ function readLine(line: string): TaskCount {
     started: started === '' ? null : momentFromPostgres(started),
     ended: ended === '' ? null : momentFromPostgres(ended),
     version: Number(version),
+    has_note: hasNote === 't',
   };
 }

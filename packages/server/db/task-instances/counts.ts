@@ -62,6 +62,7 @@ const WAITING = new Set<TaskStateOrNone>([null, 'up_for_retry', 'up_for_reschedu
  */
 export async function narrowed(db: TenantDb, filter: InstanceFilter): Promise<InstanceFilter | null> {
   const { states } = filter;
+  if (states?.length === 0) return null;
   if (filter.run !== undefined) return filter;
   if (filter.displayNames && !(await hasTaskNamed(db, filter.displayNames, filter.dagIds))) return null;
   if (!states?.every(isSettled)) return filter;

@@ -75,6 +75,19 @@ export const findInstance = (
 export const findInstancesOfTask = (db: TenantDb, run: number, taskId: string): Promise<ListedInstance[]> =>
   selectInstances(db).where('t.run', '=', run).where('t.task_id', '=', taskId).orderBy('t.map_index').execute();
 
+/** Query plan: primary key of task_instances. */
+export const findInstancesOfTasks = (
+  db: TenantDb,
+  run: number,
+  taskIds: readonly string[],
+): Promise<ListedInstance[]> =>
+  selectInstances(db)
+    .where('t.run', '=', run)
+    .where('t.task_id', '=', sql<string>`any(${[...taskIds]}::text[])`)
+    .orderBy('t.task_id')
+    .orderBy('t.map_index')
+    .execute();
+
 /** Returns the instances in the order of the keys, without those that do not exist. */
 export async function findInstances(db: TenantDb, keys: readonly InstanceOfRun[]): Promise<ListedInstance[]> {
   if (keys.length === 0) return [];
@@ -244,13 +257,20 @@ async function readRows(db: TenantDb, query: RowsQuery): Promise<RowWithCursor[]
 const cursorText = ({ expression, type }: SortKey): RawBuilder<unknown> =>
   type === 'timestamptz' ? sql`to_char(${expression} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')` : expression;
 
-/** Sets the notes of instances. It changes no state, so it takes no lock of the run. */
+/** Sets the notes of instances. It changes no state, so it locks no run that can still change. */
 export async function noteInstances(
   db: TenantDb,
   keys: readonly InstanceOfRun[],
   { note, user }: { note: string | null; user: string },
 ): Promise<void> {
   if (keys.length === 0) return;
+  // Gives the finished runs another version, by which the grid sees that its cached cells are out of date.
+  await db
+    .updateTable('dag_runs')
+    .set({ note: sql`note` })
+    .where('id', '=', sql<number>`any(${[...new Set(keys.map((key) => key.run))]}::bigint[])`)
+    .where('state', 'in', ['success', 'failed'])
+    .execute();
   await db
     .updateTable('task_instances as t')
     .set({ note, note_user: note === null ? null : user, updated_at: sql`now()` })

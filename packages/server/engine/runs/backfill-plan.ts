@@ -5,7 +5,7 @@ import type { RunState } from '@svc/spec/states.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { iterRuns } from '@svc/spec/timetables/next-run.ts';
-import { isPeriodic } from '@svc/spec/timetables/traits.ts';
+import { hasDates } from '@svc/spec/timetables/traits.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 import type { RunInfo } from '@svc/spec/timetables/types.ts';
 import type { ReprocessBehavior } from '../../db/schema.ts';
@@ -51,11 +51,6 @@ export function backfillProblem(spec: CompiledSpec, request: BackfillRequest, no
     ? 'reprocess_behavior: Dag has tasks for which depends_on_past=True. You must set reprocess behavior to reprocess completed or reprocess failed.'
     : null;
 }
-
-const hasDates = (timetable: TimetableSpec): boolean =>
-  timetable.type === 'asset_or_time'
-    ? hasDates(timetable.timetable)
-    : timetable.type === 'once' || isPeriodic(timetable);
 
 /** Steps of a schedule in one turn of the event loop. */
 const IN_ONE_TURN = 1_000;

@@ -175,7 +175,7 @@ describe('the API document', () => {
     const mappings = [...JSON.stringify(document).matchAll(/"discriminator":(\{.*?\}\}?)/g)].map(
       (match) => JSON.parse(match[1] ?? '') as { mapping?: object },
     );
-    expect(mappings).toHaveLength(4);
+    expect(mappings).toHaveLength(5);
     expect(mappings.map(({ mapping }) => Object.keys(mapping ?? {}))).toEqual(
       mappings.map(() => ['create', 'update', 'delete']),
     );
