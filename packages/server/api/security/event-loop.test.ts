@@ -14,7 +14,7 @@ import { SEED } from '@svc/testing/seed.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
-const DAY_SHARE = 6;
+const DAY_SHARE = 3;
 
 let server: TestServer;
 let client: OutsideClient;
