@@ -135,7 +135,7 @@ class Bodies(unittest.TestCase):
         with self.assertRaises(DownstreamTasksSkipped) as raised:
             self.run_task(branch)
         self.assertEqual(raised.exception.tasks, ["right"])
-        self.assertEqual(self.context["ti"].pushed["skipmixin_key"], {"followed": ["left"]})
+        self.assertEqual(self.context["ti"].pushed["skipmixin_key"], {"followed": ["join", "left"]})
 
     def test_branch_into_a_group_and_to_nowhere(self) -> None:
         with self.dag:

@@ -114,9 +114,9 @@ class Attempt:
     def _body(self):
         task, context = self.task, self.context
         tell_running(self.ti)
-        is_resumed = self.job.get("resume") is not None
         task.pre_execute(context)
-        if task.on_execute_callback and not is_resumed:
+        # As on Airflow, again when a deferred task is resumed.
+        if task.on_execute_callback:
             run_callbacks(task.on_execute_callback, context, "on_execute")
         timeout = self._timeout()
         if timeout and timeout > 0:

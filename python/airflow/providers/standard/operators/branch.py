@@ -37,7 +37,7 @@ def _skip_all_except(task, ti, branch_task_ids) -> None:
     for task_id in chosen:
         keep |= task.dag.get_task(task_id).get_flat_relative_ids(upstream=False)
     skipped = sorted(task.downstream_task_ids - keep)
-    ti.xcom_push(key="skipmixin_key", value={"followed": sorted(chosen)})
+    ti.xcom_push(key="skipmixin_key", value={"followed": sorted(task.downstream_task_ids & keep)})
     skip_downstream(ti, skipped)
 
 
