@@ -20,6 +20,7 @@ const DO_MORE = [
   'packages/testing/chaos/load.test.ts',
   'packages/testing/chaos/runs.test.ts',
   'packages/testing/chaos/sign-ins.test.ts',
+  'packages/testing/differential/differential.test.ts',
   'packages/testing/layouts/layouts.test.ts',
   'packages/testing/provider-examples/provider-examples.services.test.ts',
 ];

@@ -8,14 +8,15 @@ const ABSENT = 'absent';
 export function compareOutcomes(airflow: Facts, here: Outcome): Difference[] {
   const ours = factsOf(here);
   const differences = compareFacts(airflow, ours).map(explain);
-  const byOrder = decidedByOrder(airflow, ours, differences);
+  const early = 'early' in here ? here.early : [];
+  const byOrder = decidedByOrder({ airflow, here: ours, differences, early });
   return [
     ...differences.map((one) => (byOrder.has(taskOf(one.where)) ? { ...one, why: BY_ORDER } : one)),
     ...('instances' in here ? brokenOrder(here) : []),
   ];
 }
 
-const BY_ORDER = 'skips and failures meet there, and the first to end decides';
+const BY_ORDER = 'several tasks end before it in any order, and the first to end decides';
 
 function compareFacts(airflow: Facts, here: Facts): Difference[] {
   return [...new Set([...Object.keys(airflow), ...Object.keys(here)])]
@@ -28,10 +29,17 @@ const taskOf = (where: string): string => where.replace(/ .*/, '').replace(/\[\d
 const BAD = new Set(['failed', 'upstream_failed']);
 
 /**
- * Tasks whose state may be either: both skipped and failed instances are upstream, and which of them ended first decides
- * (`DAG.test()` runs one task at a time); and every task after one of these.
+ * Tasks for which the order of ends decides, and every task after one of these. The state may be either where both skipped and
+ * failed instances are upstream (`DAG.test()` runs one task at a time). A task that may begin early may find values, or none yet.
  */
-function decidedByOrder(airflow: Facts, here: Facts, differences: readonly Difference[]): Set<string> {
+function decidedByOrder(input: {
+  airflow: Facts;
+  here: Facts;
+  differences: readonly Difference[];
+  /** Tasks that may begin before everything upstream has ended. */
+  early: readonly string[];
+}): Set<string> {
+  const { airflow, here, differences, early } = input;
   const upstreamOf = (task: string): string[] =>
     (airflow[`${task} upstream`] ?? '').split(' ').filter((id) => id !== '');
   const ends = new Map<string, Set<string>>();
@@ -48,6 +56,7 @@ function decidedByOrder(airflow: Facts, here: Facts, differences: readonly Diffe
     differences.filter(({ where }) => where.endsWith(' state')).map(({ where }) => taskOf(where)),
   );
   const found = new Set([...different].filter(meets));
+  for (const task of early) if (!different.has(task) && upstreamOf(task).length > 1) found.add(task);
   const tasks = Object.keys(airflow)
     .filter((where) => where.endsWith(' upstream'))
     .map(taskOf);
@@ -55,7 +64,7 @@ function decidedByOrder(airflow: Facts, here: Facts, differences: readonly Diffe
     size = found.size;
     for (const task of tasks) if (upstreamOf(task).some((id) => found.has(id))) found.add(task);
   }
-  if (found.size > 0) found.add('run');
+  if ([...found].some((task) => different.has(task))) found.add('run');
   return found;
 }
 

@@ -32,6 +32,16 @@ export async function startJudge({ databaseUrl }: { databaseUrl: string }): Prom
   };
 }
 
+/** What Airflow alone says. */
+export async function factsOnAirflow(dags: readonly FuzzDag[]): Promise<Map<string, Facts>> {
+  const folder = folderOfDags();
+  try {
+    return byDag(await runOnAirflow({ folder, files: write(folder, dags) }), factsOf);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 function folderOfDags(): string {
   const folder = mkdtempSync(join(tmpdir(), 'svc-differential-dags-'));
   copyFileSync(join(import.meta.dirname, 'fuzz_probe.py'), join(folder, 'fuzz_probe.py'));

@@ -48,13 +48,13 @@ export function factsOf(outcome: Outcome): Facts {
     say(`${name} tries`, String(tries));
     if (label !== null && !name.endsWith(`[${label}]`)) say(`${name} label`, label);
   }
-  for (const [name, key, value] of outcome.xcoms) say(`${name} xcom ${key}`, value);
+  for (const [name, key, value] of outcome.xcoms)
+    say(`${name} xcom ${key}`, key === OF_BRANCHES ? JSON.stringify(sorted(JSON.parse(value))) : value);
   for (const [name, fields] of Object.entries(outcome.rendered)) {
     for (const [field, value] of Object.entries(fields as object))
       say(`${name} rendered ${field}`, JSON.stringify(inOrder(value)));
   }
-  for (const [where, notes] of Map.groupBy(outcome.notes, noteName))
-    say(where, notes.map((note) => JSON.stringify([note.try, note.facts])).join(' '));
+  for (const [where, notes] of Map.groupBy(outcome.notes, noteName)) say(where, factsOfNotes(notes));
   const byAsset = Map.groupBy(
     outcome.events,
     ({ asset, task, index }) => `${instanceName(task, index)} event ${asset}`,
@@ -70,6 +70,15 @@ export function factsOf(outcome: Outcome): Facts {
   return facts;
 }
 
+/** Which tasks a branch has chosen or skipped. Their order is that of a set, another one in each process. */
+const OF_BRANCHES = 'skipmixin_key';
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted).toSorted();
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, items]) => [key, sorted(items)]));
+}
+
 /** Airflow stores rendered dicts sorted by their keys. */
 function inOrder(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inOrder);
@@ -78,4 +87,14 @@ function inOrder(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, inOrder(item)]));
 }
 
-const noteName = ({ task, index, what }: Note): string => `${instanceName(task, index)} ${what}`;
+function factsOfNotes(notes: readonly Note[]): string {
+  const all = notes.map(({ what, try: tried, facts }) =>
+    JSON.stringify(what.startsWith('dag_') ? facts : [tried, facts]),
+  );
+  // How often a sensor looks before it gives up depends on the machine.
+  return (notes[0]?.what === 'poke' ? [...new Set(all)] : all).join(' ');
+}
+
+/** A callback of the DAG shows the task that ended last, which may be another one each time. */
+const noteName = ({ task, index, what }: Note): string =>
+  what.startsWith('dag_') ? `run ${what}` : `${instanceName(task, index)} ${what}`;
