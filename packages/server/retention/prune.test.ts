@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { insertDag, insertRun } from '@svc/testing/engine/run-rows.ts';
 import { eventually } from '@svc/testing/eventually.ts';
+import { allowAnyState } from '@svc/testing/postgres/legal-transitions.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { ensureTenant } from '../auth/tenants.ts';
 import { countRuns } from '../db/dag-runs/filters.ts';
@@ -23,6 +24,7 @@ let tenantId: string;
 beforeAll(async () => {
   database = await createTestDatabase();
   db = openDatabase({ url: database.url, maxOpenConns: 6, maxIdleConns: 2, statementTimeoutMs: 60_000, idleInTransactionTimeoutMs: 60_000 }); // prettier-ignore
+  await allowAnyState(db.shared);
   tenantId = (await ensureTenant(db.shared, 'default')).id;
 });
 afterAll(async () => {

@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { TenantDb } from '../../db/database.ts';
 import { createXcomStore } from '../../xcom/store.ts';
+import { allowAnyState } from '@svc/testing/postgres/legal-transitions.ts';
 import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
 import { findCanaries, plant } from '@svc/testing/server/canaries.ts';
 import { fillTenant } from '@svc/testing/server/tenant-contents.ts';
@@ -42,6 +43,7 @@ beforeAll(async () => {
   viewer = await server.login('viewer@example.com');
   const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
   db = server.db.tenant(id);
+  await allowAnyState(server.db.shared);
   await plantEverywhere();
 });
 afterAll(() => server?.close());
