@@ -165,7 +165,8 @@ export const BulkDagRun = Type.Object(
 export const DagRunUpdate = Type.Object(changeFields, { title: 'DAGRunUpdate', additionalProperties: false });
 
 const NoPartitionDate = Type.Optional(
-  ShownAs(Nullable(DateTime), { type: 'null', description: 'Leave it out: runs have no partition dates here' }),
+  // Any value gets the same advice, which does not repeat it.
+  ShownAs(Type.Unknown(), { type: 'null', description: 'Leave it out: runs have no partition dates here' }),
 );
 
 const clearFields = {
