@@ -87,7 +87,7 @@ EXPLANATIONS = (
     Explanation(
         "The fields that a mask may name are those of the entities beside it.",
         (VALID_REFUSED,),
-        ("bulk_connections", "bulk_pools", "bulk_variables", "bulk_task_instances"),
+        ("bulk_connections", "bulk_pools", "bulk_variables", "bulk_task_instances", "bulk_dag_runs"),
         detail=r"update_mask: there is no field",
     ),
     Explanation(
@@ -156,8 +156,25 @@ EXPLANATIONS = (
     Explanation(
         "Two ways to choose tasks, one of them at a time.",
         (VALID_REFUSED,),
-        ("clear_dag_run",),
+        ("clear_dag_run", "clear_dag_runs"),
         detail=r"only_failed and only_new exclude each other",
+    ),
+    Explanation(
+        "A clear of several runs names them or their partition, and `~` in the path leaves the DAG to each run.",
+        (VALID_REFUSED,),
+        ("clear_dag_runs", "bulk_dag_runs"),
+        detail=r"dag_runs: name the runs to clear|partition_key: (send either|name the DAG)|dag_id: with ~ in the path",
+    ),
+    Explanation(
+        "Airflow limits events to teams. There are none here, and an event for fewer DAGs must not go to all of them.",
+        (VALID_REFUSED,),
+        ("create_asset_event",),
+        detail=r"access_control: there are no teams",
+    ),
+    Explanation(
+        "Which answers a question has depends on its task.",
+        (VALID_REFUSED,),
+        detail=r"chosen_options: .* is none of the options",
     ),
     Explanation(
         "Which tasks there are depends on the DAG.",
