@@ -135,7 +135,7 @@ function registerCreate(app: App, { db, scheduler }: Services): void {
 }
 
 function refuseTeams(control: Static<typeof AssetEventCreate>['access_control']): void {
-  if (!control || (control.allow_global && !control.consumer_teams?.length)) return;
+  if (!control || ((control.allow_global ?? true) && !control.consumer_teams?.length)) return;
   throw new ApiError(
     'unsupported_option',
     'access_control: there are no teams, so an event is for every DAG of the tenant: leave it out',

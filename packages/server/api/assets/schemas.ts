@@ -77,7 +77,7 @@ export const AssetEvent = Type.Object(
 /** Airflow's limit of an event to teams. There are no teams, so every DAG of the tenant may consume each event. */
 const AccessControl = Type.Object(
   {
-    allow_global: Type.Boolean({ default: true, description: 'Only true: there are no teams' }),
+    allow_global: Type.Optional(Type.Boolean({ default: true, description: 'Only true: there are no teams' })),
     consumer_teams: Type.Optional(
       ShownAs(Nullable(Type.Array(Type.String())), {
         type: ['array', 'null'],
