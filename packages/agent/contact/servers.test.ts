@@ -125,5 +125,6 @@ it('TLS to an IP address names no server, and the certificate must be for that a
   expect(names[0]).toBe(false);
   expect(await problemAt('127.0.0.9')).toContain("IP: 127.0.0.9 is not in the cert's list");
   await problemAt('localhost');
-  expect(names.at(-1)).toBe('localhost');
+  // The first two clients connect again from time to time, so the newest name may be one of theirs.
+  expect([...new Set(names)]).toEqual([false, 'localhost']);
 });
