@@ -42,13 +42,28 @@ const SERVER: Arrows = {
   // Large values are kept where logs are.
   xcom: ['config', 'db', 'logs', 'redis'],
   engine: ['db', 'xcom'],
+  // One diagnosis, which the API, alerts and all clients read.
+  diagnosis: ['db', 'engine', 'logs'],
   retention: ['db', 'logs'],
   registry: ['db', 'engine'],
   // Workers join with tokens that are made like those of service accounts.
   agents: ['auth', 'config', 'db', 'engine', 'logs', 'tls', 'vault', 'xcom'],
   executors: ['agents', 'config', 'db', 'engine'],
   http: ['auth', 'config', 'db', 'tls', 'vault'],
-  api: ['auth', 'config', 'db', 'engine', 'http', 'logs', 'registry', 'telemetry', 'vault', 'workspace', 'xcom'],
+  api: [
+    'auth',
+    'config',
+    'db',
+    'diagnosis',
+    'engine',
+    'http',
+    'logs',
+    'registry',
+    'telemetry',
+    'vault',
+    'workspace',
+    'xcom',
+  ],
 };
 
 /** The same within the engine: pure planning and statements at the bottom, what people do at the top. */
@@ -80,6 +95,7 @@ const RESOURCES: Arrows = {
   dags: ['logs'],
   'task-instances': ['dags', 'monitor'],
   xcoms: ['dags'],
+  diagnosis: ['task-instances'],
   hitl: ['dags', 'task-instances'],
   'dag-runs': ['assets', 'dags', 'logs', 'task-instances'],
   ui: ['auth', 'backfills', 'connections', 'dag-runs', 'dags', 'hitl'],

@@ -1,6 +1,7 @@
 /** Why a task process ended without a result, as far as the agent can see. */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import { exitText } from '@svc/spec/failure-causes.ts';
 import type { Failure } from './outcome.ts';
 
 export type ProcessExit = {
@@ -18,13 +19,13 @@ const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) =
 export function failureOfExit(exit: ProcessExit, wasOutOfMemory: () => boolean): Failure {
   if (exit.error !== undefined) return { cause: 'process_exited', text: `it could not be started: ${exit.error}` };
   if (exit.signal === null) {
-    return { cause: 'process_exited', text: `the task process ended with exit code ${exit.status} and no result` };
+    return { cause: 'process_exited', text: exitText({ exitCode: exit.status ?? -1 }) };
   }
   const name = SIGNALS.get(exit.signal) ?? `signal ${exit.signal}`;
   if (exit.signal === constants.signals.SIGKILL && wasOutOfMemory()) {
     return { cause: 'out_of_memory', text: 'the task process was killed for want of memory' };
   }
-  return { cause: 'process_killed', text: `the task process was killed by ${name}` };
+  return { cause: 'process_killed', text: exitText({ signal: name }) };
 }
 
 /** Counters of processes that the kernel killed for lack of memory: of our control group, and of the machine. */

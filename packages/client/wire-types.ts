@@ -11,6 +11,7 @@ export type ClearTaskInstances = Schemas['ClearTaskInstancesBody'];
 export type Connection = Schemas['Connection'];
 export type ConnectionBody = Schemas['ConnectionBody'];
 export type Dag = Schemas['DAG'];
+export type RunDiagnosis = Schemas['RunDiagnosis'];
 export type DagDetails = Schemas['DAGDetails'];
 export type DagRun = Schemas['DAGRun'];
 export type DagRunCreate = Schemas['DAGRunCreate'];

@@ -3,7 +3,7 @@
  * logged.
  */
 import { nowIso } from '@svc/spec/clock.ts';
-import { safeText } from './text/untrusted.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
 
 export type Log = {
   info(message: string, facts?: Facts): void;

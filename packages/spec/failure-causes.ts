@@ -66,6 +66,41 @@ function detailOf(cause: FailureCause, text: string): string | null {
   return line.length > MAX_DETAIL ? `${line.slice(0, MAX_DETAIL - 1)}…` : line;
 }
 
+/** How a process ended. The agent writes it into the detail of a failure with `exitText`. */
+export type ProcessEnd = { exitCode: number } | { signal: string };
+
+export const exitText = (end: ProcessEnd): string =>
+  'signal' in end
+    ? `the task process was killed by ${end.signal}`
+    : `the task process ended with exit code ${end.exitCode} and no result`;
+
+/** The inverse of `exitText`. Returns null for any other detail. */
+export function exitOf(detail: string | null): ProcessEnd | null {
+  const { code, signal } =
+    /^the task process (?:was killed by (?<signal>SIG\w+|signal \d+)$|ended with exit code (?<code>-?\d+) and )/.exec(
+      detail ?? '',
+    )?.groups ?? {};
+  if (signal !== undefined) return { signal };
+  return code === undefined ? null : { exitCode: Number(code) };
+}
+
+/** Causes for which the platform is responsible and not the code of the author. */
+const INFRASTRUCTURE = new Set<FailureCause>([
+  'agent_lost',
+  'never_started',
+  'dispatch_failed',
+  'image_unavailable',
+  'container_not_started',
+  'pod_refused',
+  'pod_not_started',
+  'pod_evicted',
+  'pod_preempted',
+  'pod_deleted',
+  'node_lost',
+  'credential_expired',
+]);
+export const isInfrastructure = (cause: FailureCause): boolean => INFRASTRUCTURE.has(cause);
+
 /** The columns of a task instance that explain its failure. */
 export type FailureColumns = { failure_reason: string | null; failure_detail: string | null };
 

@@ -715,6 +715,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get why a run failed or waits, what that blocks, its history, and what to try
+         * @description Codes are stable. Texts of authors and tasks are masked and limited; they are data.
+         */
+        get: operations["get_dag_run_diagnosis"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/hitlDetails": {
         parameters: {
             query?: never;
@@ -945,6 +965,23 @@ export interface paths {
         };
         /** Get the reasons why a task instance waits */
         get: operations["get_task_instance_dependencies"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/diagnosis": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get why a try of a task instance failed, or why the instance waits */
+        get: operations["get_task_instance_diagnosis"];
         put?: never;
         post?: never;
         delete?: never;
@@ -3973,6 +4010,120 @@ export interface components {
             };
             total_entries: number;
         };
+        /** FailureDiagnosis */
+        FailureDiagnosis: {
+            advice: {
+                /** @enum {unknown} */
+                code: "fix_code" | "fix_import" | "add_dependency" | "check_connection" | "create_connection" | "create_variable" | "check_permission" | "raise_timeout" | "raise_run_timeout" | "raise_memory" | "check_source" | "answer" | "pass_reference" | "return_list" | "fix_models" | "check_exit" | "check_killer" | "check_environment" | "clear" | "check_workers" | "check_image" | "check_pod" | "renew_credential" | "find_first" | "ask_user";
+                text: string;
+            }[];
+            blocks: {
+                task_ids: string[];
+                total: number;
+            } | null;
+            cause: {
+                /**
+                 * @description One of the codes in docs/failure-causes.md
+                 * @enum {unknown}
+                 */
+                code: "exception" | "failed_without_retry" | "sensor_timeout" | "unanswered" | "xcom_too_large" | "unmappable_value" | "dbt_failed" | "execution_timeout" | "process_killed" | "process_exited" | "out_of_memory" | "dag_file_failed" | "environment_failed" | "agent_lost" | "never_started" | "dispatch_failed" | "image_unavailable" | "container_not_started" | "pod_refused" | "pod_not_started" | "pod_evicted" | "pod_preempted" | "pod_deleted" | "pod_deadline" | "node_lost" | "credential_expired" | "run_timed_out" | "run_ended" | "marked_failed" | "cleared" | "expansion_failed" | "unclassified" | "fail_fast";
+                detail: string | null;
+                exception: {
+                    code: string | null;
+                    file: string | null;
+                    function: string | null;
+                    line: number | null;
+                    message: string;
+                    root_cause: {
+                        code: string | null;
+                        file: string | null;
+                        function: string | null;
+                        line: number | null;
+                        message: string;
+                        type: string;
+                    } | null;
+                    type: string;
+                } | null;
+                exit_code: number | null;
+                /** @description Equal for failures with the same cause */
+                fingerprint: string;
+                is_infrastructure: boolean;
+                is_out_of_memory: boolean;
+                is_timeout: boolean;
+                meaning: string;
+                /** @enum {unknown} */
+                seen_by: "task" | "agent" | "control_plane";
+                signal: string | null;
+            } | null;
+            duration: number | null;
+            end_date: string | null;
+            failed_tries: {
+                cause: {
+                    /**
+                     * @description One of the codes in docs/failure-causes.md
+                     * @enum {unknown}
+                     */
+                    code: "exception" | "failed_without_retry" | "sensor_timeout" | "unanswered" | "xcom_too_large" | "unmappable_value" | "dbt_failed" | "execution_timeout" | "process_killed" | "process_exited" | "out_of_memory" | "dag_file_failed" | "environment_failed" | "agent_lost" | "never_started" | "dispatch_failed" | "image_unavailable" | "container_not_started" | "pod_refused" | "pod_not_started" | "pod_evicted" | "pod_preempted" | "pod_deleted" | "pod_deadline" | "node_lost" | "credential_expired" | "run_timed_out" | "run_ended" | "marked_failed" | "cleared" | "expansion_failed" | "unclassified" | "fail_fast";
+                    detail: string | null;
+                    meaning: string;
+                } | null;
+                end_date: string | null;
+                try_number: number;
+            }[];
+            history: {
+                failed_before: number;
+                first_failure: {
+                    /** Format: date-time */
+                    run_after: string;
+                    run_id: string;
+                    version: {
+                        bundle_name: string;
+                        bundle_url: string | null;
+                        bundle_version: string | null;
+                        /** Format: date-time */
+                        created_at: string;
+                        version_number: number;
+                    } | null;
+                };
+                last_success: {
+                    /** Format: date-time */
+                    run_after: string;
+                    run_id: string;
+                    version_number: number;
+                } | null;
+                runs_compared: number;
+                /** @description Earlier runs with the same fingerprint */
+                same_cause_in: string[];
+                since_version: number | null;
+            } | null;
+            hostname: string | null;
+            instances: {
+                failed: number;
+                total: number;
+            } | null;
+            log: {
+                earlier_errors: string[];
+                lines: string[];
+                lines_left_out: number;
+                note: string | null;
+            };
+            /** @description -1: not mapped */
+            map_index: number;
+            max_tries: number;
+            next_try_at: string | null;
+            operator: string | null;
+            rendered_fields: string | null;
+            start_date: string | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            task_id: string;
+            try_number: number;
+            upstream: {
+                last_lines: string[];
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                task_id: string;
+            }[];
+            version_number: number;
+        };
         /** HealthInfo */
         HealthInfo: {
             dag_processor: components["schemas"]["ComponentHealth"];
@@ -4338,6 +4489,141 @@ export interface components {
              */
             expires_in?: number;
         };
+        /** RunDiagnosis */
+        RunDiagnosis: {
+            counts: {
+                active: number;
+                failed: number;
+                skipped: number;
+                total: number;
+                up_for_retry: number;
+                upstream_failed: number;
+                waiting: number;
+            };
+            dag_id: string;
+            dag_run_id: string;
+            dag_versions: {
+                bundle_name: string;
+                bundle_url: string | null;
+                bundle_version: string | null;
+                /** Format: date-time */
+                created_at: string;
+                version_number: number;
+            }[];
+            duration: number | null;
+            end_date: string | null;
+            failures: components["schemas"]["FailureDiagnosis"][];
+            failures_not_shown: number;
+            history: {
+                failed_before: number;
+                last_success: {
+                    /** Format: date-time */
+                    run_after: string;
+                    run_id: string;
+                } | null;
+                newest_version: number | null;
+                previous_run: {
+                    /** Format: date-time */
+                    run_after: string;
+                    run_id: string;
+                    /** @enum {unknown} */
+                    state: "queued" | "running" | "success" | "failed";
+                    version_number: number;
+                } | null;
+                runs_compared: number;
+                version_changed: boolean;
+            };
+            logical_date: string | null;
+            models: {
+                kind: string | null;
+                name: string;
+                path: string | null;
+                /** @enum {unknown} */
+                seen_in: "log" | "definition";
+                task_ids: string[];
+            }[];
+            pools: {
+                held_by: {
+                    dag_id: string;
+                    /** @description -1: not mapped */
+                    map_index: number;
+                    run_id: string;
+                    since: string | null;
+                    task_id: string;
+                }[];
+                name: string;
+                occupied: number | null;
+                slots: number | null;
+                waiting: {
+                    /** @description -1: not mapped */
+                    map_index: number;
+                    task_id: string;
+                }[];
+            }[];
+            retried: {
+                failed_tries: {
+                    cause: {
+                        /**
+                         * @description One of the codes in docs/failure-causes.md
+                         * @enum {unknown}
+                         */
+                        code: "exception" | "failed_without_retry" | "sensor_timeout" | "unanswered" | "xcom_too_large" | "unmappable_value" | "dbt_failed" | "execution_timeout" | "process_killed" | "process_exited" | "out_of_memory" | "dag_file_failed" | "environment_failed" | "agent_lost" | "never_started" | "dispatch_failed" | "image_unavailable" | "container_not_started" | "pod_refused" | "pod_not_started" | "pod_evicted" | "pod_preempted" | "pod_deleted" | "pod_deadline" | "node_lost" | "credential_expired" | "run_timed_out" | "run_ended" | "marked_failed" | "cleared" | "expansion_failed" | "unclassified" | "fail_fast";
+                        detail: string | null;
+                        meaning: string;
+                    } | null;
+                    end_date: string | null;
+                    try_number: number;
+                }[];
+                /** @description -1: not mapped */
+                map_index: number;
+                task_id: string;
+                try_number: number;
+            }[];
+            /** Format: date-time */
+            run_after: string;
+            /** @enum {unknown} */
+            run_type: "backfill" | "scheduled" | "manual" | "asset_triggered" | "asset_materialization";
+            run_wait: {
+                /** @enum {unknown} */
+                code: "paused" | "max_active_runs" | "run_after" | "backfill" | "starting";
+                detail: string | null;
+                /** @description What ends the wait */
+                ends_with: string;
+                meaning: string;
+                until: string | null;
+            } | null;
+            skipped: {
+                /** @description -1: not mapped */
+                map_index: number;
+                task_id: string;
+                why: string;
+            }[];
+            start_date: string | null;
+            /** @enum {unknown} */
+            state: "queued" | "running" | "success" | "failed";
+            waiting: {
+                last_lines: string[];
+                /** @description -1: not mapped */
+                map_index: number;
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                task_id: string;
+                trigger: {
+                    class_path: string;
+                    /** Format: date-time */
+                    since: string;
+                    triggerer: string | null;
+                } | null;
+                wait: {
+                    /** @enum {unknown} */
+                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
+                    detail: string | null;
+                    /** @description What ends the wait */
+                    ends_with: string;
+                    meaning: string;
+                    until: string | null;
+                } | null;
+            }[];
+        };
         /** ServiceAccount */
         ServiceAccount: {
             /** Format: date-time */
@@ -4477,6 +4763,57 @@ export interface components {
             total_entries: number | null;
             /** @description A total is never capped: always null */
             total_entries_limit: null;
+        };
+        /** TaskInstanceDiagnosis */
+        TaskInstanceDiagnosis: {
+            dag_id: string;
+            dag_run_id: string;
+            failure: components["schemas"]["FailureDiagnosis"] | null;
+            /** @description -1: not mapped */
+            map_index: number;
+            pools: {
+                held_by: {
+                    dag_id: string;
+                    /** @description -1: not mapped */
+                    map_index: number;
+                    run_id: string;
+                    since: string | null;
+                    task_id: string;
+                }[];
+                name: string;
+                occupied: number | null;
+                slots: number | null;
+                waiting: {
+                    /** @description -1: not mapped */
+                    map_index: number;
+                    task_id: string;
+                }[];
+            }[];
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            task_id: string;
+            try_number: number;
+            waiting: {
+                last_lines: string[];
+                /** @description -1: not mapped */
+                map_index: number;
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                task_id: string;
+                trigger: {
+                    class_path: string;
+                    /** Format: date-time */
+                    since: string;
+                    triggerer: string | null;
+                } | null;
+                wait: {
+                    /** @enum {unknown} */
+                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
+                    detail: string | null;
+                    /** @description What ends the wait */
+                    ends_with: string;
+                    meaning: string;
+                    until: string | null;
+                } | null;
+            } | null;
         };
         /** TaskInstanceHistory */
         TaskInstanceHistory: {
@@ -6403,6 +6740,32 @@ export interface operations {
             };
         };
     };
+    get_dag_run_diagnosis: {
+        parameters: {
+            query?: {
+                /** @description Last lines of each failed log */
+                log_tail_lines?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunDiagnosis"];
+                };
+            };
+        };
+    };
     get_hitl_details: {
         parameters: {
             query?: {
@@ -6988,6 +7351,36 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskDependencyCollection"];
+                };
+            };
+        };
+    };
+    get_task_instance_diagnosis: {
+        parameters: {
+            query?: {
+                /** @description Last lines of each failed log */
+                log_tail_lines?: number;
+                map_index?: number;
+                /** @description Default: the current try */
+                try_number?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceDiagnosis"];
                 };
             };
         };

@@ -3,7 +3,7 @@
  * and what a person must do otherwise.
  */
 import type { Failure, NoAnswer, Refusal, UnexpectedAnswer } from '@svc/client/failure.ts';
-import { safeText } from '../text/untrusted.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
 
 export type FailureKind =
   | 'invalid'

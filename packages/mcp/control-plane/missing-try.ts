@@ -1,6 +1,6 @@
 /** Explains that a try does not exist, and names the existing ones, so that the next call can be right. */
 import type { TaskInstance } from '@svc/client/wire-types.ts';
-import { safeText } from '../text/untrusted.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
 import type { ControlPlane } from './client.ts';
 import { ControlPlaneError } from './failures.ts';
 import { runIds } from './ids.ts';

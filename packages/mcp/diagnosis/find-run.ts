@@ -6,8 +6,8 @@ import type { DagDetails, ImportError } from '@svc/client/wire-types.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
 import { ControlPlaneError } from '../control-plane/failures.ts';
 import type { RunRef } from '../control-plane/ids.ts';
-import { safeText } from '../text/untrusted.ts';
-import { isOfFile, readImportErrors } from './read-run.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
+import { isOfFile, readImportErrors } from './dag-facts.ts';
 
 export type NoRun = { dagId: string; dag: DagDetails | null; importErrors: ImportError[] };
 

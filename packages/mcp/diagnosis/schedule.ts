@@ -1,6 +1,6 @@
 /** When a DAG runs, and why it may not run. It is pure. */
 import type { DagDetails } from '@svc/client/wire-types.ts';
-import { safeTextOrNull } from '../text/untrusted.ts';
+import { safeTextOrNull } from '@svc/spec/text/safe-text.ts';
 
 export type Schedule = {
   summary: string | null;

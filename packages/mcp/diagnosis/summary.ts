@@ -1,18 +1,8 @@
 /** A run in one line. It contains only states, numbers and ids, and no text that an author could have written. */
+import type { RunDiagnosis } from '@svc/client/wire-types.ts';
 import type { RunState } from '@svc/spec/states.ts';
 
-export type Counts = {
-  total: number;
-  /** Permanently failed. Nothing is counted twice, so instances that will be retried are not included. */
-  failed: number;
-  up_for_retry: number;
-  upstream_failed: number;
-  skipped: number;
-  /** Scheduled, queued, running, or waiting between two pokes. */
-  active: number;
-  /** Without a state: waiting for upstream tasks. */
-  waiting: number;
-};
+export type Counts = RunDiagnosis['counts'];
 
 const MAX_NAMED = 5;
 

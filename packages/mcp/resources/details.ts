@@ -2,8 +2,8 @@
 import type { ControlPlane } from '../control-plane/client.ts';
 import { runIds } from '../control-plane/ids.ts';
 import type { RunRef } from '../control-plane/ids.ts';
-import { sanitizeValue } from '../text/sanitize.ts';
-import { safeTextOrNull } from '../text/untrusted.ts';
+import { sanitizeValue } from '@svc/spec/text/sanitize.ts';
+import { safeTextOrNull } from '@svc/spec/text/safe-text.ts';
 
 /** Returns state, type and timing. It omits `conf`, because people pass credentials in it. */
 export async function runDetail(controlPlane: ControlPlane, ref: RunRef): Promise<Record<string, unknown>> {

@@ -4,8 +4,8 @@ import type { ControlPlane } from '../control-plane/client.ts';
 import { runIds } from '../control-plane/ids.ts';
 import type { RunRef } from '../control-plane/ids.ts';
 import { createLimit } from '../control-plane/limit.ts';
-import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
-import { safeText } from '../text/untrusted.ts';
+import { MAX_RESOURCE_LENGTH } from '@svc/spec/text/caps.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
 import { compactDag } from '../tools/list-dags.ts';
 
 const PAGE = 1_000;

@@ -5,9 +5,9 @@
  */
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { ControlPlane } from '../control-plane/client.ts';
-import { MAX_RESOURCE_LENGTH } from '../text/caps.ts';
-import { redactValue } from '../text/redact.ts';
-import { sanitizeValue } from '../text/sanitize.ts';
+import { MAX_RESOURCE_LENGTH } from '@svc/spec/text/caps.ts';
+import { redactValue } from '@svc/spec/text/redact.ts';
+import { sanitizeValue } from '@svc/spec/text/sanitize.ts';
 
 /** Leaves room for the text around the spec. */
 const MAX_LENGTH = MAX_RESOURCE_LENGTH - 4_096;

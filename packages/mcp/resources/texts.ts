@@ -5,10 +5,10 @@ import { mapIndexQuery, tryIds } from '../control-plane/ids.ts';
 import type { TryRef } from '../control-plane/ids.ts';
 import { readLastLines } from '../control-plane/last-lines.ts';
 import { orWhatThereIs } from '../control-plane/missing-try.ts';
-import { MAX_LOG_LINES, MAX_SOURCE_BYTES, capBytes, capText } from '../text/caps.ts';
-import { redactLines } from '../text/redact.ts';
-import { sanitizeLines } from '../text/sanitize.ts';
-import { safeLines } from '../text/untrusted.ts';
+import { MAX_LOG_LINES, MAX_SOURCE_BYTES, capBytes, capText } from '@svc/spec/text/caps.ts';
+import { redactLines } from '@svc/spec/text/redact.ts';
+import { sanitizeLines } from '@svc/spec/text/sanitize.ts';
+import { safeLines } from '@svc/spec/text/safe-text.ts';
 
 export type TextResource = { head: string; what: string; lines: string[] };
 

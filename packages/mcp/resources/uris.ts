@@ -3,7 +3,7 @@ import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { Variables } from '@modelcontextprotocol/server';
 import { isSafeDagId, isSafeRunId, isSafeTaskId } from '../control-plane/ids.ts';
 import type { RunRef, TryRef } from '../control-plane/ids.ts';
-import { safeText } from '../text/untrusted.ts';
+import { safeText } from '@svc/spec/text/safe-text.ts';
 import { MAX_INT } from '../tools/inputs.ts';
 
 /** The error for a mistake of the client. A retry with the same URI does not help. */

@@ -32,7 +32,7 @@ export function historyLines({ history, version_numbers: versions }: DiagnoseRun
   const lines: string[] = [];
   if (previous !== null) {
     const streak = history.failed_before > 1 ? `, the last ${history.failed_before} failed in a row` : '';
-    const good = success === null ? 'none of the last five succeeded' : `the last to succeed was ${success.run_id}`;
+    const good = success === null ? 'none of the compared runs succeeded' : `the last to succeed was ${success.run_id}`;
     lines.push(
       previous.state === 'success'
         ? `The run before, ${previous.run_id}, succeeded.`

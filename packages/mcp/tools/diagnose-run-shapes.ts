@@ -113,8 +113,8 @@ const Schedule = z.object({
 
 const History = z.object({
   previous_run: z.object({ run_id: text, state: text, version_numbers: z.array(count), run_after: text }).nullable(),
-  failed_before: count.describe('Runs just before that failed in a row, of the last five'),
-  last_success: z.object({ run_id: text, run_after: text }).nullable().describe('Of the last five'),
+  failed_before: count.describe('Runs just before that failed in a row, of the last 25'),
+  last_success: z.object({ run_id: text, run_after: text }).nullable().describe('Of the last 25'),
   version_changed: z.boolean().describe('True: the run before had another version of the DAG'),
   version_created_at: nullableText,
   newest_version: count.nullable(),

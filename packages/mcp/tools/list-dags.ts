@@ -1,7 +1,8 @@
 /** The tool list_dags: a compact list of DAGs. */
 import type { Dag } from '@svc/client/wire-types.ts';
 import { z } from 'zod';
-import { UNTRUSTED_NOTICE, safeText, safeTextOrNull } from '../text/untrusted.ts';
+import { safeText, safeTextOrNull } from '@svc/spec/text/safe-text.ts';
+import { UNTRUSTED_NOTICE } from '../text/untrusted.ts';
 import { wholeNumber } from './inputs.ts';
 import { result } from './tool.ts';
 import type { ToolContext } from './tool.ts';

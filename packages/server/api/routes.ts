@@ -24,6 +24,7 @@ import { registerTasks } from './dags/tasks.ts';
 import { registerDagVersions } from './dags/versions.ts';
 import { registerValuesForCompile } from './dags/values-for-compile.ts';
 import { registerDagWarnings } from './dags/warnings.ts';
+import { registerDiagnosis } from './diagnosis/diagnosis.ts';
 import { registerHitl } from './hitl/hitl.ts';
 import { registerIde } from './ide/ide.ts';
 import { registerIdePage } from './ide/page.ts';
@@ -73,6 +74,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerDagRuns(app, services);
   registerTaskInstances(app, services);
   registerLogs(app, services);
+  registerDiagnosis(app, services);
   registerXcoms(app, services);
   registerTasks(app, services);
   registerBackfills(app, services);

@@ -128,6 +128,18 @@ describe('svc runs list', () => {
 });
 
 describe('svc runs show', () => {
+  it('why: names the cause, the line of the author, what to try and the last lines of a failed run', async () => {
+    const why = await live.svc('runs', 'why', 'etl', 'bad', '--lines', '5');
+    expect(why).toMatchObject({ code: 0, stderr: '' });
+    expect(why.stdout).toMatch(
+      /^Run bad of etl: failed\n\nload failed at try 1: exception: .*closed \(\w+\.py:\d+\)\n/,
+    );
+    expect(why.stdout).toMatch(/\n {2}try: Fix the code .*\n {2}log:\n {2}\| /);
+    expect(await live.jsonOf('runs', 'why', 'etl', 'bad')).toMatchObject({
+      failures: [{ cause: { code: 'exception' } }],
+    });
+  });
+
   it('tells why a task failed, and what another one waits for', async () => {
     const bad = await live.svc('runs', 'show', 'etl', 'bad');
     expect(bad.stdout).toMatch(/^DAG +etl\nRun +bad\nState +failed\n/);

@@ -34,6 +34,7 @@ import { addRunsLogsCommand } from './logs.ts';
 import { showTask } from './show-task.ts';
 import { addRunsTriggerCommand } from './trigger.ts';
 import { addRunsWatchCommand } from './watch.ts';
+import { addRunsWhyCommand } from './why.ts';
 
 type ListOptions = ClientCommandOptions & {
   state: RunState[];
@@ -53,6 +54,7 @@ export function addRunsCommands(program: SvcCommand, context: CliContext): void 
   addRunsTriggerCommand(runs, context);
   addList(runs, context);
   addShow(runs, context);
+  addRunsWhyCommand(runs, context);
   addRunsWatchCommand(runs, context);
   addRunsLogsCommand(runs, context);
   addRunsClearCommand(runs, context);

@@ -14,7 +14,7 @@ import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { TaskSummaries, TaskSummary } from '../dags/task-summaries.ts';
 import type { TaskInstance, TaskInstanceTry } from './schemas.ts';
-import { waitReasonOf } from './wait-reason.ts';
+import { waitReasonOf } from '../../diagnosis/wait-reason.ts';
 
 export type TaskInstanceBody = Static<typeof TaskInstance>;
 export type TryBody = Static<typeof TaskInstanceTry>;

@@ -21,7 +21,7 @@ import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingInstan
 import { TaskDependencies } from './schemas.ts';
 import { findQueueUse } from '../../db/workers/workers.ts';
 import { findTriggersOf } from '../../db/task-instances/triggers.ts';
-import { waitReasonOf } from './wait-reason.ts';
+import { waitReasonOf } from '../../diagnosis/wait-reason.ts';
 
 type Dependency = { name: string; reason: string };
 

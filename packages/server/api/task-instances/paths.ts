@@ -42,3 +42,8 @@ export const noSuchInstance = (params: TaskInPath, mapIndex?: number): ApiError 
       `task_id: \`${params.task_id}\`${which} was not found`,
   );
 };
+
+export const noSuchTry = (params: TaskInPath, mapIndex: number, tryNumber: number): ApiError => {
+  const instance = noSuchInstance(params, mapIndex).message.replace(' was not found', '');
+  return new ApiError('not_found', `${instance}, try_number: \`${tryNumber}\` was not found`);
+};

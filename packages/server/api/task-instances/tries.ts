@@ -4,13 +4,21 @@ import type { TenantDb } from '../../db/database.ts';
 import { findTry, listTries } from '../../db/task-instances/try-history.ts';
 import type { TryRow } from '../../db/task-instances/try-history.ts';
 import { databaseOf } from '../../http/access.ts';
-import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { tryBodies } from './bodies.ts';
 import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { MAX_INT, TaskInstanceTry, TaskInstanceTryCollection } from './schemas.ts';
-import { MapIndexQuery, MappedParams, RUN_PATH, TAGS, TaskParams, existingRunKey, noSuchInstance } from './paths.ts';
+import {
+  MapIndexQuery,
+  MappedParams,
+  RUN_PATH,
+  TAGS,
+  TaskParams,
+  existingRunKey,
+  noSuchInstance,
+  noSuchTry,
+} from './paths.ts';
 import type { TaskInPath } from './paths.ts';
 
 /** 0 means an instance without a try yet. */
@@ -102,6 +110,5 @@ export async function existingTry(db: TenantDb, params: TaskInPath, mapIndex: nu
   const { id: run } = await existingRunKey(db, params);
   const row = await findTry(db, { run, taskId: params.task_id, mapIndex }, number);
   if (row) return row;
-  const instance = noSuchInstance(params, mapIndex).message.replace(' was not found', '');
-  throw new ApiError('not_found', `${instance}, try_number: \`${number}\` was not found`);
+  throw noSuchTry(params, mapIndex, number);
 }

@@ -55,3 +55,12 @@ export async function findVersionsInUse(db: TenantDb, dagId: string, runs: reado
     .execute();
   return rows.map(({ version_number: versionNumber }) => versionNumber);
 }
+
+/** Returns versions without their specs. Those that do not exist are omitted. */
+export const listVersionsByNumber = (db: TenantDb, dagId: string, numbers: readonly number[]) =>
+  db
+    .selectFrom('dag_versions')
+    .select(['version_number', 'created_at', 'bundle_name', 'bundle_version', 'bundle_url'])
+    .where('dag_id', '=', dagId)
+    .where('version_number', '=', sql<number>`any(${[...numbers]}::int[])`)
+    .execute();

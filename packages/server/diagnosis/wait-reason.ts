@@ -5,10 +5,10 @@
 import { isRunFinished } from '@svc/spec/states.ts';
 import { WAIT_REASONS, decodeWait, isWaitReason } from '@svc/spec/wait-reasons.ts';
 import type { WaitReason } from '@svc/spec/wait-reasons.ts';
-import type { PoolUse } from '../../db/task-instances/details.ts';
-import type { QueueUse } from '../../db/workers/workers.ts';
-import type { ListedInstance } from '../../db/task-instances/task-instances.ts';
-import { decodeCounts } from '../../engine/plan/encode.ts';
+import type { PoolUse } from '../db/task-instances/details.ts';
+import type { QueueUse } from '../db/workers/workers.ts';
+import type { ListedInstance } from '../db/task-instances/task-instances.ts';
+import { decodeCounts } from '../engine/plan/encode.ts';
 
 export type WaitContext = {
   isPaused: boolean;
@@ -20,7 +20,12 @@ export type WaitContext = {
   queueUse?: QueueUse | undefined;
 };
 
-export type Wait = { reason: WaitReason; text: string };
+export type Wait = {
+  reason: WaitReason;
+  /** The sentence of the reason, with the detail in parentheses. */
+  text: string;
+  detail: string | null;
+};
 
 type WaitingRow = Pick<
   ListedInstance,
@@ -89,6 +94,7 @@ function waitToStart({ waits }: WaitingRow): Wait {
 
 const say = (reason: WaitReason, detail?: string): Wait => ({
   reason,
+  detail: detail ?? null,
   text: detail === undefined ? WAIT_REASONS[reason] : `${WAIT_REASONS[reason]} (${detail})`,
 });
 

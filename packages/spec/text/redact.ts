@@ -3,10 +3,10 @@
  * second layer for what authors print or write into a file. It matches only shapes of credentials, because a model must
  * still be able to read why a token was refused. Logs use the rules of every program (@svc/spec/masking).
  */
-import { isRawNumber } from '@svc/spec/exact-json.ts';
-import { maskCredentials } from '@svc/spec/masking/credential-patterns.ts';
-import { MASK, TOKEN_SHAPES } from '@svc/spec/masking/rules.ts';
-import { SENSITIVE_PARTS, isSensitiveName } from '@svc/spec/sensitive-names.ts';
+import { isRawNumber } from '../exact-json.ts';
+import { maskCredentials } from '../masking/credential-patterns.ts';
+import { MASK, TOKEN_SHAPES } from '../masking/rules.ts';
+import { SENSITIVE_PARTS, isSensitiveName } from '../sensitive-names.ts';
 
 /** Limited on both sides, because an endless name must not cost quadratic time. */
 const NAME = `[\\w.-]{0,60}(?:${SENSITIVE_PARTS})[\\w.-]{0,60}`;

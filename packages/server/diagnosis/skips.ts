@@ -2,7 +2,6 @@
  * Explains why tasks were skipped: a branch chose another path, a task before it was skipped, or it skipped itself. It
  * is pure.
  */
-import type { TaskInstance } from '@svc/client/wire-types.ts';
 import type { GraphTask } from './blocked.ts';
 
 export type Skip = { task_id: string; map_index: number; why: string };
@@ -12,7 +11,7 @@ export type SkipTask = GraphTask & {
   readonly skipsDownstream: boolean;
 };
 
-type Skipped = Pick<TaskInstance, 'task_id' | 'map_index' | 'try_number'>;
+type Skipped = { readonly task_id: string; readonly map_index: number; readonly try_number: number };
 
 /**
  * `skipped` contains all skipped instances of the run, or as many as were read. Downstream tasks that were not skipped

@@ -40,7 +40,9 @@ describe('the error of a log', () => {
     expect(errorIn(TRACEBACK)).toEqual({
       type: 'ConnectionResetError',
       message: '[Errno 104] Connection reset by peer',
-      at: 'shop.py:15 in load_orders',
+      file: 'shop.py',
+      line: 15,
+      function: 'load_orders',
       code: 'return len(db.execute(statement).fetchall())',
       root_cause: null,
     });
@@ -50,12 +52,16 @@ describe('the error of a log', () => {
     expect(errorIn(CHAIN)).toEqual({
       type: 'svc_dag_shop.LoadError',
       message: 'row 7\nthe second line of the message',
-      at: 'shop.py:9 in load',
+      file: 'shop.py',
+      line: 9,
+      function: 'load',
       code: 'raise LoadError("row 7") from error',
       root_cause: {
         type: 'ValueError',
         message: "invalid literal for int() with base 10: 'x'",
-        at: 'shop.py:3 in parse',
+        file: 'shop.py',
+        line: 3,
+        function: 'parse',
         code: 'return int(text)',
       },
     });
@@ -67,7 +73,7 @@ describe('the error of a log', () => {
 
   it('is found in the output of a program that the task passes on line by line', () => {
     const passedOn = CHAIN.slice(0, 4).map((line) => `[2026-11-16T19:57:41.000000Z] INFO - ${line}`);
-    expect(errorIn(passedOn)).toMatchObject({ type: 'ValueError', at: 'shop.py:3 in parse' });
+    expect(errorIn(passedOn)).toMatchObject({ type: 'ValueError', file: 'shop.py', line: 3, function: 'parse' });
   });
 
   it('is nothing where there is none, or half of one', () => {

@@ -7,8 +7,10 @@
 export type Raised = {
   type: string;
   message: string;
-  /** `file.py:12 in function`: the innermost frame outside of libraries and the runtime. */
-  at: string | null;
+  /** The innermost frame outside of libraries and the runtime: the name of its file, without folders. */
+  file: string | null;
+  line: number | null;
+  function: string | null;
   /** The source line of that frame. */
   code: string | null;
 };
@@ -34,6 +36,8 @@ const LIBRARY = /[\\/](?:site-packages|dist-packages|lib[\\/]python\d[\d.]*)[\\/
 
 const MAX_MESSAGE_LINES = 20;
 const MAX_MESSAGE_LENGTH = 600;
+
+const NOWHERE = { file: null, line: null, function: null, code: null };
 
 const bare = (line: string): string => line.replace(RECORD, '');
 
@@ -62,7 +66,7 @@ function lastChain(lines: readonly string[]): Raised[] {
 }
 
 function readTraceback(lines: readonly string[], from: number): { raised: Raised | null; end: number } {
-  let place: { at: string; code: string | null } | null = null;
+  let place: Pick<Raised, 'file' | 'line' | 'function' | 'code'> = NOWHERE;
   let index = from;
   for (; index < lines.length; index += 1) {
     const line = bare(lines[index] ?? '');
@@ -71,7 +75,7 @@ function readTraceback(lines: readonly string[], from: number): { raised: Raised
     if (path === undefined || RUNTIME.test(path) || LIBRARY.test(path)) continue;
     const next = bare(lines[index + 1] ?? '');
     const code = /^\s/.test(next) && !FRAME.test(next) ? next.trim() : null;
-    place = { at: `${path.split(/[\\/]/).at(-1)}:${number}${name === undefined ? '' : ` in ${name}`}`, code };
+    place = { file: path.split(/[\\/]/).at(-1) ?? null, line: Number(number), function: name ?? null, code };
   }
   const { type, message = '' } = RAISED.exec(bare(lines[index] ?? ''))?.groups ?? {};
   if (type === undefined) return { raised: null, end: index };
@@ -80,8 +84,7 @@ function readTraceback(lines: readonly string[], from: number): { raised: Raised
   const raised = {
     type,
     message: text.length > MAX_MESSAGE_LENGTH ? `${text.slice(0, MAX_MESSAGE_LENGTH)}…` : text,
-    at: place?.at ?? null,
-    code: place?.code ?? null,
+    ...place,
   };
   return { raised, end: index + 1 + more.length };
 }

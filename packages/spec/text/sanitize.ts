@@ -4,7 +4,7 @@
  * characters that change the direction of text, and all invisible characters (zero-width, tag characters, variation
  * selectors) are removed completely.
  */
-import { isRawNumber } from '@svc/spec/exact-json.ts';
+import { isRawNumber } from '../exact-json.ts';
 
 /**
  * Matches escape sequences as terminals do, up to their last byte. A string without an end reaches to the end of the
