@@ -42,10 +42,10 @@ export async function buildWheel(directory: string): Promise<string> {
   }
 }
 
-/** Has the tools that build the wheel, and everything that the wheel requires. Returns its interpreter. */
+/** Has the tools that build and test the wheel, and everything that the wheel requires. Returns its interpreter. */
 export const wheelEnvironment = (): Promise<string> =>
   virtualEnvironment({
-    name: 'python-wheel',
+    name: 'wheel-tests',
     requirements: ['requirements.txt', 'requirements-wheel.txt'].map((name) => join(PYTHON, name)),
   });
 

@@ -139,6 +139,13 @@ def engine() -> Engine:
     return _engines[own]
 
 
+def end_own() -> None:
+    """Ends that of this process, if it has one. A later run starts another."""
+    own = os.getpid()
+    if own in _engines:
+        _engines.pop(own).end()
+
+
 def _end(owner: int) -> None:
     if os.getpid() == owner:
-        _engines[owner].end()
+        end_own()

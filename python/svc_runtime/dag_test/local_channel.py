@@ -83,6 +83,8 @@ class LocalStore:
         self.events = LocalAssetEvents()
         self.secrets = secrets
         self.states = states
+        # What is answered otherwise than by default, by method. Called with the channel and the parameters.
+        self.answers: dict[str, Callable] = {}
 
 
 class LocalChannel:
@@ -91,13 +93,16 @@ class LocalChannel:
     def __init__(self, job: dict, store: LocalStore) -> None:
         self._dag_ids = (None, job["dag_id"])
         self._run_ids = (None, job["run"]["run_id"])
-        self._task_id: str = job.get("task_id") or ""
-        self._map_index: int = job.get("map_index", -1)
+        self.task_id: str = job.get("task_id") or ""
+        self.map_index: int = job.get("map_index", -1)
+        self.try_number: int = job.get("try_number", 0)
         self._xcoms, self._secrets, self._events = store.xcoms, store.secrets, store.events
-        self._states = store.states
+        self._states, self._answers = store.states, store.answers
         self.steady = Steady()
 
     def request(self, method: str, **params):
+        if method in self._answers:
+            return self._answers[method](self, **params)
         if method in _REFUSED:
             raise RequestFailed(_REFUSED[method], "unavailable")
         answer: Callable[..., Any] | None = getattr(self, f"_{method}", None)
@@ -111,10 +116,10 @@ class LocalChannel:
         return self._xcoms.of_task(task_id, key, map_index)
 
     def _set_xcom(self, **entry) -> None:
-        self._xcoms.put(self._task_id, self._map_index, entry)
+        self._xcoms.put(self.task_id, self.map_index, entry)
 
     def _delete_xcom(self, key: str) -> None:
-        self._xcoms.remove(self._task_id, self._map_index, key)
+        self._xcoms.remove(self.task_id, self.map_index, key)
 
     def _external_states(self, dag_id, task_ids, task_group_id, logical_dates, run_ids) -> dict:
         """Those of the own run. Without task ids the question is about the run, with an empty list about all its tasks."""

@@ -16,15 +16,19 @@ _FIELDS = {"conn_type", "description", "host", "login", "password", "schema", "p
 
 def read_variables(path: str | None) -> dict[str, str]:
     found = _read(path)
-    return {name: value if isinstance(value, str) else json.dumps(value) for name, value in found.items()}
+    return {name: variable_of(value) for name, value in found.items()}
+
+
+def variable_of(value) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 def read_connections(path: str | None) -> dict[str, Any]:
     """Values are URIs, or the fields of a connection."""
-    return {name: _connection(path, name, value) for name, value in _read(path).items()}
+    return {name: connection_of(path, name, value) for name, value in _read(path).items()}
 
 
-def _connection(path: str | None, name: str, value):
+def connection_of(path: str | None, name: str, value):
     if isinstance(value, list) and len(value) == 1:
         value = value[0]
     if isinstance(value, str):

@@ -15,6 +15,7 @@ from ..exceptions import (
     TaskDeferralError,
     TaskDeferralTimeout,
 )
+from . import waiting
 from .operator import BaseOperator
 
 
@@ -114,7 +115,7 @@ class BaseSensorOperator(BaseOperator):
             # A deferrable sensor waits without a slot too; here it is the scheduler that waits for it.
             if self.reschedule or getattr(self, "deferrable", False):
                 raise AirflowRescheduleException(self._next_moment(context, pause))
-            time.sleep(pause)
+            waiting.pause(pause)
             tries += 1
 
     def resume_execution(self, next_method: str, next_kwargs: dict | None, context):

@@ -4,12 +4,15 @@
  * program ends with its input.
  */
 import { createInterface } from 'node:readline';
+import { momentOf, nowIso } from '@svc/spec/clock.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
 import type { InstanceKey } from '../plan/types.ts';
 import type { NewLocalRun } from './new-rows.ts';
+import { scheduledRuns } from './scheduled-runs.ts';
+import type { ScheduleQuestion } from './scheduled-runs.ts';
 import { createSingleRun } from './single-run.ts';
 import type { LocalOutcome, SingleRun } from './single-run.ts';
 
@@ -21,10 +24,17 @@ type Opening = {
   given: Omit<NewLocalRun, keyof Interval>;
   /** Absent: the timetable decides. */
   interval?: Interval;
+  /** True where the caller moves its clock: a retry then waits for its delay. Otherwise it is due at once. */
+  keepsDelays?: boolean;
 };
 
-type Question = { run: number } & (
+type Question = {
+  run: number;
+  /** The caller's clock. Absent: the clock of this machine. */
+  now?: string;
+} & (
   | Opening
+  | ({ op: 'schedule' } & ScheduleQuestion)
   | ({ op: 'ended'; outcome: LocalOutcome } & InstanceKey)
   | ({ op: 'resumed'; event: string } & InstanceKey)
   | ({ op: 'due' } & InstanceKey)
@@ -32,8 +42,13 @@ type Question = { run: number } & (
 );
 
 const runs = new Map<number, SingleRun>();
+/** Questions are answered one at a time, so all runs share the clock of the question. */
+let told: string | undefined;
+const clock = (): string => told ?? nowIso();
 
 async function answer(question: Question): Promise<object> {
+  told = question.now === undefined ? undefined : momentOf(question.now);
+  if (question.op === 'schedule') return { ok: true, runs: scheduledRuns(question) };
   if (question.op === 'open') return open(question.run, question);
   if (question.op === 'close') return { ok: runs.delete(question.run) };
   const run = runs.get(question.run);
@@ -43,10 +58,13 @@ async function answer(question: Question): Promise<object> {
   return { ok: true, step: run.due(question) };
 }
 
-async function open(number: number, { spec, given, interval = intervalOf(spec, given) }: Opening): Promise<object> {
+async function open(
+  number: number,
+  { spec, given, interval = intervalOf(spec, given), keepsDelays = false }: Opening,
+): Promise<object> {
   const problems = await problemsOf(spec, given.conf);
   if (problems.length > 0) return { ok: false, problems };
-  const run = createSingleRun(spec, { ...given, ...interval });
+  const run = createSingleRun(spec, { ...given, ...interval }, { clock, keepsDelays });
   runs.set(number, run);
   return { ok: true, interval, step: run.begin() };
 }

@@ -1,6 +1,5 @@
 /** Rows as the database would return them, for a run that is only in memory. */
 import { randomUUID } from 'node:crypto';
-import { nowIso } from '@svc/spec/clock.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { NewInstance } from '../sql/instance-columns.ts';
@@ -32,8 +31,7 @@ export const newInstanceRow = (instance: NewInstance, now: string): InstanceRow 
   updated_at: now,
 });
 
-export function newRunRow(spec: CompiledSpec, given: NewLocalRun): RunRow {
-  const now = nowIso();
+export function newRunRow(spec: CompiledSpec, given: NewLocalRun, now: string): RunRow {
   return {
     ...given,
     tenant_id: TENANT,

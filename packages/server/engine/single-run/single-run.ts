@@ -6,10 +6,10 @@
  *   ended  ─▶ what follows from it, the next task
  *   resumed, due ─▶ the instance that waited is scheduled, the next task
  *
- * A retry is due at once. A rescheduled sensor and a trigger are waited for by the caller.
+ * The caller waits for a rescheduled sensor and a trigger. A retry is due at once, unless the caller moves its clock.
  */
 import { randomUUID } from 'node:crypto';
-import { latest, nowIso, secondsAfter } from '@svc/spec/clock.ts';
+import { latest, secondsAfter } from '@svc/spec/clock.ts';
 import { failureColumns, failureText } from '@svc/spec/failure-causes.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
@@ -69,7 +69,7 @@ export type Step = {
   expanded: readonly string[];
   /** The instance to run now, which counts as started. */
   next: NextTask | null;
-  /** When nothing can run now: the rescheduled instance that is due first. */
+  /** When nothing can run now: the instance that is due first, for its next poke or try. */
   due: (InstanceKey & { at: string }) | null;
 };
 
@@ -78,14 +78,20 @@ export type SingleRun = {
   ended(key: InstanceKey, outcome: LocalOutcome): Step;
   /** The trigger of a deferred instance has fired. `event` is JSON. */
   resumed(key: InstanceKey, event: string): Step;
-  /** A rescheduled instance may try again. */
+  /** An instance that waits for its time may try again. */
   due(key: InstanceKey): Step;
 };
 
-export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleRun {
+export type RunTime = {
+  clock: () => string;
+  /** False: a retry is due at once. */
+  keepsDelays: boolean;
+};
+
+export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, { clock, keepsDelays }: RunTime): SingleRun {
   const blueprint = buildBlueprint(spec);
   const graph = graphOf(spec, blueprint);
-  const run = newRunRow(spec, given);
+  const run = newRunRow(spec, given, clock());
   const rows = new Map<string, Map<number, InstanceRow>>();
   /** Lengths of the pushed values, by task, map index and key. */
   const pushed = new Map<string, Map<number, Map<string, number | null>>>();
@@ -103,7 +109,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
     else rows.set(row.task_id, new Map([[row.map_index, row]]));
   }
 
-  const open = (): RunWork => new RunWork({ run, graph, now: nowIso() });
+  const open = (): RunWork => new RunWork({ run, graph, now: clock() });
 
   function load(work: RunWork, picks: readonly { taskId: string; mapIndex?: number }[]): void {
     for (const { taskId, mapIndex } of picks) {
@@ -168,7 +174,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
     const changed = new Set(store(work));
     const expanded = [...work.expanded];
     let reason: Step['reason'] = null;
-    if (run.state === 'running' && isOverdue(run)) {
+    if (run.state === 'running' && isOverdue(run, clock())) {
       reason = 'timed_out';
       for (const row of timeOut(open())) changed.add(row);
       end('failed');
@@ -210,7 +216,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
   }
 
   function end(state: 'success' | 'failed'): void {
-    Object.assign(run, { state, end_date: latest(nowIso(), run.start_date) });
+    Object.assign(run, { state, end_date: latest(clock(), run.start_date) });
   }
 
   const isStuck = (): boolean => allRows().every(({ state }) => state === null || isFinished(state));
@@ -261,7 +267,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
 
   function firstDue(): Step['due'] {
     const waiting = allRows().flatMap(({ task_id: taskId, map_index: mapIndex, state, due_at: at }) =>
-      state === 'up_for_reschedule' && at !== null ? [{ taskId, mapIndex, at }] : [],
+      isWaitingForItsTime(state) && at !== null ? [{ taskId, mapIndex, at }] : [],
     );
     return waiting.sort((one, other) => (one.at < other.at ? -1 : 1))[0] ?? null;
   }
@@ -273,7 +279,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
     const row = work.row(ending.ref);
     if (row?.state === 'up_for_retry') {
       pushed.get(row.task_id)?.delete(row.map_index); // a new try begins without the values of the try before
-      startAgain(work, row);
+      if (!keepsDelays) startAgain(work, row);
     }
   }
 
@@ -329,7 +335,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun): SingleR
       const work = open();
       load(work, [key]);
       const row = work.row(key);
-      if (row?.state === 'up_for_reschedule') startAgain(work, row);
+      if (row && isWaitingForItsTime(row.state)) startAgain(work, row);
       return conclude(work);
     },
   };
@@ -344,13 +350,16 @@ const graphOf = (spec: CompiledSpec, blueprint: Blueprint): DagGraph => ({
   hasStartTriggers: false,
 });
 
+const isWaitingForItsTime = (state: InstanceRow['state']): boolean =>
+  state === 'up_for_reschedule' || state === 'up_for_retry';
+
 /** A resumed try keeps its start; a poke and a retry get a new one. */
 function startAgain(work: RunWork, row: InstanceRow): void {
   const begins = row.state === 'deferred' ? {} : { start_date: null };
   work.change(row, { ...begins, state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
 }
 
-const isOverdue = ({ timeout_at: timeoutAt }: RunRow): boolean => timeoutAt !== null && timeoutAt <= nowIso();
+const isOverdue = ({ timeout_at: timeoutAt }: RunRow, now: string): boolean => timeoutAt !== null && timeoutAt <= now;
 
 /** A task that is not expanded yet has no instances. */
 const countExpanded = (rows: readonly InstanceRow[]): number => rows.filter((row) => row.map_index >= 0).length;

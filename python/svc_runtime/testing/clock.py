@@ -1,0 +1,80 @@
+"""The clock of a test. Moving it moves `datetime.now()` and `time.time()` of the whole process, by the package time-machine."""
+
+from __future__ import annotations
+
+import datetime
+
+from ..record.timezones import to_utc
+from ..run.moments import moment
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    import pendulum
+
+_UTC = datetime.timezone.utc
+
+
+class ClockNotMovable(RuntimeError):
+    """The package that moves the clock is not installed."""
+
+
+def read_moment(value, zone=_UTC) -> datetime.datetime:
+    """In UTC. A text, a date, or a moment without a time zone counts in `zone`."""
+    if isinstance(value, str):
+        from ..record.timezones import parse_iso
+
+        value = parse_iso(value)
+    if isinstance(value, datetime.date) and not isinstance(value, datetime.datetime):
+        value = datetime.datetime(value.year, value.month, value.day)
+    if not isinstance(value, datetime.datetime):
+        raise TypeError(f"expected a moment (datetime, date or ISO text), not {value!r}")
+    return to_utc(value if value.tzinfo is not None else value.replace(tzinfo=zone))
+
+
+class Clock:
+    """Runs with the machine until it is moved, and goes on from there."""
+
+    def __init__(self) -> None:
+        self._travel: Any = None
+        self._moved: Any = None
+
+    def now(self) -> pendulum.DateTime:
+        """In UTC."""
+        return moment(datetime.datetime.now(_UTC))
+
+    def move_to(self, when) -> None:
+        """To a datetime, a date or an ISO text; without a time zone, in UTC."""
+        at = read_moment(when).timestamp()
+        if self._moved is None:
+            try:
+                import time_machine
+            except ModuleNotFoundError:
+                raise ClockNotMovable(
+                    f"this test moves the clock to {when}, which needs the package time-machine: "
+                    "pip install 'svc-airflow[test]'"
+                ) from None
+            self._travel = time_machine.travel(at, tick=True)
+            self._moved = self._travel.start()
+        else:
+            self._moved.move_to(at)
+
+    def move(self, by: datetime.timedelta | None = None, **parts: float) -> None:
+        """`move(timedelta(hours=2))` or `move(hours=2)`."""
+        self.move_to(datetime.datetime.now(_UTC) + (datetime.timedelta(**parts) if by is None else by))
+
+    def close(self) -> None:
+        """Shows the time of the machine again."""
+        if self._travel is not None:
+            self._travel.stop()
+        self._travel = self._moved = None
+
+
+class _Active:
+    """The clock of the test that is running, if it has one."""
+
+    clock: Clock | None = None
+
+
+active = _Active()

@@ -1,0 +1,156 @@
+"""`run_dag` and `run_task`."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import datetime
+
+from ..record.dag import DAG
+from ..record.xcomarg import XComArg
+from . import recorder
+from .clock import Clock, active
+from .given import (
+    Given,
+    check_tasks,
+    connections_of,
+    durations_of,
+    events_of,
+    moment_in,
+    run_of,
+    values_of,
+    variables_of,
+)
+from .results import RunResult
+from .schedule import ScheduledRun
+from .virtual_run import VirtualRun
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+
+def run_dag(
+    dag: DAG,
+    *,
+    conf: Mapping[str, Any] | None = None,
+    connections: Mapping[str, Any] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    xcoms: Mapping[Any, Any] | None = None,
+    at: Any = None,
+    asset_events: Mapping[Any, Any] | None = None,
+    answers: Mapping[str, Any] | None = None,
+    takes: Mapping[str, Any] | None = None,
+) -> RunResult:
+    """Runs the DAG once in this process. No retry, sensor or trigger of a moment is waited for: the clock moves.
+
+    `xcoms` are the values of tasks that do not run, by task id or by task id and key. `at` is the moment of the run, or
+    one of `scheduled_runs()`. `asset_events` start the run: the extra of each event by asset. `answers` are those of
+    people, by task id. `takes` says how long tasks run on the clock of the test.
+    """
+    return _run(
+        _dag_of(dag),
+        conf=conf,
+        connections=connections,
+        variables=variables,
+        xcoms=xcoms,
+        at=at,
+        asset_events=asset_events,
+        answers=answers,
+        takes=takes,
+    )
+
+
+def run_task(
+    task: Any,
+    *,
+    map_index: int | None = None,
+    conf: Mapping[str, Any] | None = None,
+    connections: Mapping[str, Any] | None = None,
+    variables: Mapping[str, Any] | None = None,
+    xcoms: Mapping[Any, Any] | None = None,
+    at: Any = None,
+    asset_events: Mapping[Any, Any] | None = None,
+    answers: Mapping[str, Any] | None = None,
+) -> Any:
+    """Runs one task, as if all tasks before it had succeeded. Returns a TaskResult, or a MappedTask.
+
+    `xcoms` are the values of tasks before it. Of a mapped task, `map_index` chooses one instance.
+    """
+    operator: Any = getattr(task, "operator", task) if isinstance(task, XComArg) else task
+    if not hasattr(operator, "task_id") or not hasattr(operator, "dag"):
+        raise TypeError(f"run_task() needs a task, such as dag.get_task('load'), and not {task!r}")
+    dag = operator.dag
+    if dag is None:
+        operator = copy.copy(operator)
+        dag = DAG(f"test_{operator.task_id}", schedule=None)
+        operator.dag = dag
+    run = _run(
+        dag,
+        conf=conf,
+        connections=connections,
+        variables=variables,
+        xcoms=xcoms,
+        at=at,
+        asset_events=asset_events,
+        answers=answers,
+        takes=None,
+        only=(operator.task_id, map_index),
+    )
+    found = run.task(operator.task_id)
+    if map_index is None or not hasattr(found, "instances"):
+        return found
+    if not 0 <= map_index < len(found):
+        raise ValueError(f"{operator.task_id} has {len(found)} instances and none with map index {map_index}")
+    return found[map_index]
+
+
+def _run(dag: DAG, *, conf, connections, variables, xcoms, at, asset_events, answers, takes, only=None) -> RunResult:
+    check_tasks(dag, "answers", answers or {})
+    with _clock() as clock:
+        scheduled = at if isinstance(at, ScheduledRun) else None
+        if at is not None:
+            clock.move_to(moment_in(dag, at.run_after if scheduled else at))
+        now = datetime.datetime.now(datetime.timezone.utc) if at is None else moment_in(dag, _moment_of(at))
+        run, interval = run_of(now, conf=conf, by_assets=bool(asset_events), scheduled=scheduled)
+        given = Given(
+            run=run,
+            interval=interval,
+            connections=connections_of(connections),
+            variables=variables_of(variables),
+            xcoms=values_of(dag, xcoms),
+            answers=dict(answers or {}),
+            events=events_of(asset_events, now),
+            takes=durations_of(dag, takes),
+            only=only,
+        )
+        result = VirtualRun(dag, given, clock).to_end()
+    assert isinstance(result, RunResult)
+    recorder.runs.append(result)
+    return result
+
+
+def _moment_of(at):
+    return at.run_after if isinstance(at, ScheduledRun) else at
+
+
+def _dag_of(dag) -> DAG:
+    if isinstance(dag, DAG):
+        return dag
+    if callable(dag):
+        raise TypeError(f"run_dag() needs a DAG. Call the function that makes it: run_dag({dag.__name__}())")
+    raise TypeError(f"run_dag() needs a DAG, and not {dag!r}")
+
+
+@contextlib.contextmanager
+def _clock() -> Iterator[Clock]:
+    """That of the test, which goes on after the run, or one for this run."""
+    if active.clock is not None:
+        yield active.clock
+        return
+    clock = Clock()
+    try:
+        yield clock
+    finally:
+        clock.close()
