@@ -46,6 +46,7 @@ import { sendNotification } from './engine/sql/notify.ts';
 import { foldWork } from './db/work/fold-work.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
+import { stateLimitsOf } from './xcom/state-limits.ts';
 import { createValueCollector } from './xcom/stored/collector.ts';
 import type { StoredValues } from './xcom/stored/stored-values.ts';
 import type { ValueCache } from './xcom/value-cache.ts';
@@ -148,6 +149,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     db,
     logs: createLogRemoval({ db, logs: input.logs }),
     retentionMs: config.scheduler.retention,
+    clearsStatesOnSuccess: config.stateStore.clearOnSuccess,
     holder: `a scheduler on ${hostname()}`,
     log: logger,
   });
@@ -281,6 +283,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       livenessMode: config.auth.secretLivenessMode,
       xcomInlineMaxBytes: config.xcom.inlineMaxBytes,
       xcomMaxBytes: config.xcom.maxBytes,
+      stateStore: { ...stateLimitsOf(config), clearOnSuccess: config.stateStore.clearOnSuccess },
       baseUrl: config.server.baseUrl,
       notesInLogs: hasExecutor(config, 'orchestrator'),
     },

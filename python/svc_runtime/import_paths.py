@@ -87,6 +87,11 @@ HOME: dict[str, str] = {
     **_names(_RUN + "object_stores", "ObjectStore attach get_fs has_fs"),
     **_names(_RUN + "conf", "conf"),
     **_names(
+        _RUN + "state_stores",
+        "NEVER_EXPIRE TaskStateStoreAccessor AssetStateStoreAccessor AssetStateStoreAccessors",
+    ),
+    **_names(_RUN + "resumable_job", "ResumableJobMixin"),
+    **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
         "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagModel Pool "
@@ -135,8 +140,8 @@ _SDK = (
     "BaseXCom BranchMixIn ChainMapper Connection Context CronDataIntervalTimetable CronPartitionTimetable "
     "CronTriggerTimetable DAG DagRunState DeadlineAlert DeadlineReference DeltaDataIntervalTimetable "
     "DeltaTriggerTimetable EdgeModifier EventsTimetable IdentityMapper Label Metadata MultipleCronTriggerTimetable "
-    "ObjectStoragePath Param ParamsDict PartitionMapper PartitionedAssetTimetable PokeReturnValue ProductMapper "
-    "SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
+    "NEVER_EXPIRE ObjectStoragePath Param ParamsDict PartitionMapper PartitionedAssetTimetable PokeReturnValue ProductMapper "
+    "ResumableJobMixin SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
     "StartOfYearMapper SyncCallback TaskGroup TaskInstance TaskInstanceState TriggerRule Variable WeightRule XComArg "
     "asset chain chain_linear conf cross_downstream dag get_current_context get_parsing_context literal macros setup "
     "task task_group teardown timezone poke_mode_only"
@@ -155,6 +160,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.bases.notifier": "BaseNotifier",
     "airflow.sdk.bases.operatorlink": "BaseOperatorLink",
     "airflow.sdk.bases.skipmixin": "SkipMixin",
+    "airflow.sdk.bases.resumablejobmixin": "ResumableJobMixin",
     "airflow.sdk.bases.branch": "BaseBranchOperator BranchMixIn",
     "airflow.sdk.bases.xcom": "BaseXCom",
     "airflow.sdk.bases.decorator": "DecoratedOperator TaskDecorator task_decorator_factory",
@@ -193,7 +199,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.types": "",
     "airflow.sdk.execution_time": "",
     "airflow.sdk.execution_time.macros": f"={_RUN}macros",
-    "airflow.sdk.execution_time.context": "",
+    "airflow.sdk.execution_time.context": "NEVER_EXPIRE TaskStateStoreAccessor AssetStateStoreAccessor AssetStateStoreAccessors",
     "airflow.sdk.execution_time.secrets_masker": "mask_secret",
     "airflow.sdk.providers_manager_runtime": "ProvidersManagerTaskRuntime",
     "airflow.sdk.definitions._internal": "",

@@ -37,6 +37,7 @@ from airflow.sdk import (
     teardown,
 )
 from airflow.sdk.exceptions import AirflowException, AirflowFailException, AirflowSkipException
+from svc import step
 from svc_runtime.dag_test.ignored import dag_files
 from svc_runtime.record.operator import BaseOperator
 from svc_runtime.run.triggers import BaseTrigger, TriggerEvent
@@ -105,6 +106,32 @@ class Quiet(unittest.TestCase):
 
 
 class WhatRuns(Quiet):
+    def test_a_later_try_finds_what_the_task_has_kept_and_steps_are_computed_once(self) -> None:
+        computed = []
+
+        @step
+        def expensive(number: int):
+            computed.append(number)
+            return (number,)
+
+        @dag(schedule=None)
+        def kept():
+            @task(retries=1, retry_delay=NO_DELAY, outlets=[Asset("kept")])
+            def again(task_state_store=None, asset_state_store=None, ti=None):
+                found = expensive(5)
+                for store in (task_state_store, asset_state_store):
+                    store.set("tries", store.get("tries", 0) + 1)
+                if ti.try_number == 1:
+                    raise ValueError("again")
+                return [found, task_state_store.get("tries"), asset_state_store.get("tries")]
+
+            again()
+
+        run = kept().test()
+        self.assertEqual(states(run), {"again": "success"})
+        [instance] = run.get_task_instances()
+        self.assertEqual([instance.xcom_pull("again"), computed], [[(5,), 2, 2], [5]])
+
     def test_a_value_reaches_the_next_task_and_the_bodies_run_in_this_process_and_thread(self) -> None:
         seen = []
 

@@ -122,14 +122,15 @@ describe('svc check', () => {
 
   it('reports what a spec does not show: context keys, settings, hooks, with their places', async () => {
     const root = workspaceOf({
-      'airflow.cfg': '[metrics]\nstatsd_on = True\n[core]\nparallelism = 32\nxcom_backend = own.Backend\n',
+      'airflow.cfg':
+        '[metrics]\nstatsd_on = True\n[state_store]\nclear_on_success = True\n[core]\nparallelism = 32\nxcom_backend = own.Backend\n',
       'config/airflow_local_settings.py': 'def pod_mutation_hook(pod):\n    pass\n',
       'dags/late.py': [
         'from airflow.sdk import DAG, Variable, task',
         'from airflow.providers.standard.operators.bash import BashOperator',
         'with DAG("late", schedule=Variable.get("when", None)):',
         '    @task',
-        '    def keep(task_state_store=None, other=1, **context): ...',
+        '    def keep(task_state_store=None, partition_date=None, **context): ...',
         '    @task.stub(queue="java")',
         '    def elsewhere(): ...',
         '    keep()',
@@ -146,7 +147,8 @@ describe('svc check', () => {
     expect(dag?.differs.map(({ id, tasks, places }) => [id, ...tasks, ...places])).toEqual([
       ['queue', 'elsewhere'],
       ['stub', 'elsewhere'],
-      ['context-keys', 'task_state_store (dags/late.py:5)', 'partition_date (dags/late.py:10)'],
+      ['context-keys', 'partition_date (dags/late.py:5)', 'partition_date (dags/late.py:10)'],
+      ['state-store', '[state_store] clear_on_success'],
       ['xcom-backend', '[core] xcom_backend'],
       ['metrics', '[metrics] statsd_on'],
       ['pod-mutation-hook', 'pod_mutation_hook (airflow_local_settings.py:1)'],

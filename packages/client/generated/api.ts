@@ -70,6 +70,49 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/assets/{asset_id}/state-store": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the state store of an asset
+         * @description In the order of the keys.
+         */
+        get: operations["list_asset_state_store"];
+        put?: never;
+        post?: never;
+        /** Delete all keys of the state store of an asset */
+        delete: operations["clear_asset_state_store"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/assets/{asset_id}/state-store/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one value of the state store of an asset */
+        get: operations["get_asset_state_store"];
+        /** Set one value of the state store of an asset */
+        put: operations["set_asset_state_store"];
+        post?: never;
+        /**
+         * Delete one key of the state store of an asset
+         * @description A key that does not exist is no error.
+         */
+        delete: operations["delete_asset_state_store"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/assets/aliases": {
         parameters: {
             query?: never;
@@ -1076,6 +1119,53 @@ export interface paths {
         options?: never;
         head?: never;
         patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/state-store": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the state store of a task instance
+         * @description In the order of the keys.
+         */
+        get: operations["list_task_state_store"];
+        put?: never;
+        post?: never;
+        /** Delete all keys of the state store of a task instance */
+        delete: operations["clear_task_state_store"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/state-store/{key}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get one value of the state store of a task instance */
+        get: operations["get_task_state_store"];
+        /** Set one value of the state store of a task instance */
+        put: operations["set_task_state_store"];
+        post?: never;
+        /**
+         * Delete one key of the state store of a task instance
+         * @description A key that does not exist is no error.
+         */
+        delete: operations["delete_task_state_store"];
+        options?: never;
+        head?: never;
+        /**
+         * Change one value of the state store of a task instance
+         * @description The value expires when it would have expired before.
+         */
+        patch: operations["patch_task_state_store"];
         trace?: never;
     };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries": {
@@ -2796,6 +2886,34 @@ export interface components {
                 [key: string]: unknown;
             };
             partition_key?: string | null;
+        };
+        /** AssetStateStoreBody */
+        AssetStateStoreBody: {
+            /** @description Any JSON value without the keys Airflow encodes other types with */
+            value: unknown;
+        };
+        /** AssetStateStoreCollectionResponse */
+        AssetStateStoreCollectionResponse: {
+            asset_state_store: components["schemas"]["AssetStateStoreResponse"][];
+            total_entries: number;
+        };
+        /** AssetStateStoreLastUpdatedBy */
+        AssetStateStoreLastUpdatedBy: {
+            dag_id: string | null;
+            /** @enum {unknown} */
+            kind: "task" | "watcher" | "api";
+            map_index: number | null;
+            run_id: string | null;
+            task_id: string | null;
+        };
+        /** AssetStateStoreResponse */
+        AssetStateStoreResponse: {
+            key: string;
+            last_updated_by: components["schemas"]["AssetStateStoreLastUpdatedBy"] | null;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Any JSON value */
+            value: unknown;
         };
         /** Backfill */
         Backfill: {
@@ -4894,6 +5012,32 @@ export interface components {
             /** @description Of a search: whether these are all matches */
             search_complete?: boolean;
         };
+        /** TaskStateStoreBody */
+        TaskStateStoreBody: {
+            /** @description `default` (without it, too): after `state_store.default_retention`. Null: never */
+            expires_at?: string | "default" | null;
+            /** @description Any JSON value without the keys Airflow encodes other types with */
+            value: unknown;
+        };
+        /** TaskStateStoreCollectionResponse */
+        TaskStateStoreCollectionResponse: {
+            task_state_store: components["schemas"]["TaskStateStoreResponse"][];
+            total_entries: number;
+        };
+        /** TaskStateStorePatchBody */
+        TaskStateStorePatchBody: {
+            /** @description Any JSON value without the keys Airflow encodes other types with */
+            value: unknown;
+        };
+        /** TaskStateStoreResponse */
+        TaskStateStoreResponse: {
+            expires_at: string | null;
+            key: string;
+            /** Format: date-time */
+            updated_at: string;
+            /** @description Any JSON value */
+            value: unknown;
+        };
         /** Tenant */
         Tenant: {
             /** Format: date-time */
@@ -5362,6 +5506,122 @@ export interface operations {
             header?: never;
             path: {
                 asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    list_asset_state_store: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetStateStoreCollectionResponse"];
+                };
+            };
+        };
+    };
+    clear_asset_state_store: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_asset_state_store: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AssetStateStoreResponse"];
+                };
+            };
+        };
+    };
+    set_asset_state_store: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+                key: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AssetStateStoreBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    delete_asset_state_store: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                asset_id: number;
+                key: string;
             };
             cookie?: never;
         };
@@ -7596,6 +7856,174 @@ export interface operations {
                     "application/json": components["schemas"]["TaskInstancesLogResponse"];
                     "application/x-ndjson": string;
                     "text/plain": string;
+                };
+            };
+        };
+    };
+    list_task_state_store: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                map_index?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskStateStoreCollectionResponse"];
+                };
+            };
+        };
+    };
+    clear_task_state_store: {
+        parameters: {
+            query?: {
+                /** @description Those of all instances of the task; `map_index` does not count then */
+                all_map_indices?: boolean;
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_task_state_store: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskStateStoreResponse"];
+                };
+            };
+        };
+    };
+    set_task_state_store: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskStateStoreBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    delete_task_state_store: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_task_state_store: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                key: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TaskStateStorePatchBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskStateStoreResponse"];
                 };
             };
         };

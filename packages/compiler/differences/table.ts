@@ -84,9 +84,16 @@ export const DIFFERENCES: readonly Row[] = [
   {
     id: 'context-keys',
     since: 'airflow-3',
-    title: 'task_state_store, asset_state_store and partition_date are None',
+    title: 'partition_date is None',
+    detail: 'The context has all keys of Airflow 3.3 but this one. Read dag_run.partition_key.',
+    applies: 'noted',
+  },
+  {
+    id: 'state-store',
+    since: 'airflow-3',
+    title: '[state_store] of airflow.cfg has no effect',
     detail:
-      'The context has all keys of Airflow 3.2, but not these three of Airflow 3.3. Keep state in a variable, and read dag_run.partition_key.',
+      'The control plane keeps the state of tasks and assets. Set state_store.default_retention, state_store.clear_on_success and state_store.max_value_bytes there.',
     applies: 'noted',
   },
   {

@@ -7,6 +7,7 @@ import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc
 import type { AgentHandlers, NextAttempt, Order, StartReply } from '@svc/proto/agent-service.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
+import { deleteStatesOfSuccess } from '../db/task-instances/task-states.ts';
 import { DatabaseBusyError, isOutage } from '../db/outage.ts';
 import type {
   AttemptOutcome,
@@ -382,6 +383,8 @@ function finishHandler(parts: Parts) {
     if (answer === 'recorded') {
       for (const { value, version } of outcome.xcoms ?? [])
         options.valueCache?.written(identity.tenantId, version, value);
+      if (outcome.state === 'success' && settings.stateStore.clearOnSuccess)
+        await deleteStatesOfSuccess(db.tenant(identity.tenantId), identity);
     }
     const handedOver = next && (await nextAttemptOf(next));
     return { recorded: answer === 'recorded', log_length: await appended, ...(handedOver && { next: handedOver }) };
@@ -433,6 +436,7 @@ function callHandler(parts: Parts) {
     delivery,
     maxBytes: settings.xcomMaxBytes,
     inlineMaxBytes: mostInlineBytes(settings),
+    stateStore: settings.stateStore,
     liveness,
     providers: parts.providers,
   });

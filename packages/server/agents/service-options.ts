@@ -6,6 +6,7 @@ import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Database } from '../db/database.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
+import type { StateStoreLimits } from '../xcom/state-limits.ts';
 import type { StoredValues } from '../xcom/stored/stored-values.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { AttemptLease } from './attempt-lease.ts';
@@ -40,6 +41,7 @@ export type AgentServiceOptions = {
     livenessMode: LivenessMode;
     xcomInlineMaxBytes: number;
     xcomMaxBytes: number;
+    stateStore: StateStoreLimits & { clearOnSuccess: boolean };
     /** `server.base_url`, for links in tasks. */
     baseUrl: string;
     /** True when the control plane writes to the log of an attempt before it begins, about pods that did not start. */

@@ -238,6 +238,41 @@ export const XCOM_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
+export const STATE_STORE_KEYS = {
+  'state_store.default_retention': {
+    type: 'duration',
+    default: '30d',
+    extension: true,
+    edition: 'both',
+    doc: 'Age after which a value of a task state store is removed, unless the task gave it another one (`retention=`); 0 keeps it until its run is removed. Values of assets stay.',
+  },
+  'state_store.clear_on_success': {
+    type: 'bool',
+    default: false,
+    extension: true,
+    edition: 'both',
+    doc: 'Remove the state store of a task instance when it succeeds.',
+  },
+  'state_store.max_value_bytes': {
+    type: 'int',
+    default: 1_048_576,
+    min: 1,
+    max: 1_048_576,
+    extension: true,
+    edition: 'both',
+    doc: 'Largest value of a state store in bytes of JSON; a larger one is refused with a clear error.',
+  },
+  'state_store.max_keys': {
+    type: 'int',
+    default: 1_000,
+    min: 1,
+    max: 100_000,
+    extension: true,
+    edition: 'both',
+    doc: 'How many keys the state store of one task instance or one asset may have.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
 export const CONNECTIONS_KEYS = {
   'connections.test_enabled': {
     type: 'bool',

@@ -12,6 +12,7 @@ import {
   REDIS_KEYS,
   SCHEDULER_KEYS,
   SERVER_KEYS,
+  STATE_STORE_KEYS,
   UI_KEYS,
   XCOM_KEYS,
 } from './keys-server.ts';
@@ -32,6 +33,7 @@ export const CONFIG_KEYS = {
   ...LOGS_KEYS,
   ...SECRETS_KEYS,
   ...XCOM_KEYS,
+  ...STATE_STORE_KEYS,
   ...CONNECTIONS_KEYS,
   ...OBSERVABILITY_KEYS,
   ...METRICS_KEYS,

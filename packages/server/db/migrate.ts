@@ -45,6 +45,7 @@ import * as usersOfProcesses from './migrations/0038-users-of-processes.ts';
 import * as storedValues from './migrations/0039-stored-values.ts';
 import * as valuesThatFilesRead from './migrations/0040-values-that-files-read.ts';
 import * as workMetrics from './migrations/0041-work-metrics.ts';
+import * as stateStores from './migrations/0042-state-stores.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -93,6 +94,7 @@ const MIGRATIONS = {
   '0039-stored-values': storedValues,
   '0040-values-that-files-read': valuesThatFilesRead,
   '0041-work-metrics': workMetrics,
+  '0042-state-stores': stateStores,
 };
 
 export class SchemaTooNewError extends Error {}

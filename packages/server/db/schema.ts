@@ -7,6 +7,7 @@ import type {
   AssetEventsTable,
   AssetQueueTable,
   AssetReferencesTable,
+  AssetStatesTable,
   AssetsTable,
   DagRunAssetEventsTable,
 } from './tables/assets.ts';
@@ -43,6 +44,7 @@ import type {
   StoredValuesTable,
   TaskInstanceHistoryTable,
   TaskInstancesTable,
+  TaskStatesTable,
   XcomsTable,
 } from './tables/runs.ts';
 import type { LogsOfRemovedRunsTable, PruneStateTable } from './tables/pruning.ts';
@@ -90,6 +92,7 @@ export type TenantTables = {
   task_instance_history: TaskInstanceHistoryTable;
   instances_of_finished_runs: InstancesOfFinishedRunsTable;
   xcoms: XcomsTable;
+  task_states: TaskStatesTable;
   stored_values: StoredValuesTable;
   rendered_fields: RenderedFieldsTable;
   callback_requests: CallbackRequestsTable;
@@ -101,6 +104,7 @@ export type TenantTables = {
   deadlines: DeadlinesTable;
   backfills: BackfillsTable;
   assets: AssetsTable;
+  asset_states: AssetStatesTable;
   asset_aliases: AssetAliasesTable;
   asset_alias_assets: AssetAliasAssetsTable;
   asset_references: AssetReferencesTable;
@@ -167,6 +171,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   task_instance_history: true,
   instances_of_finished_runs: true,
   xcoms: true,
+  task_states: true,
   stored_values: true,
   rendered_fields: true,
   callback_requests: true,
@@ -178,6 +183,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   deadlines: true,
   backfills: true,
   assets: true,
+  asset_states: true,
   asset_aliases: true,
   asset_alias_assets: true,
   asset_references: true,

@@ -1,5 +1,6 @@
 /**
- * `scheduler.retention`: removes old runs in the background. Every process that runs tasks checks periodically. Only
+ * `scheduler.retention`: removes old runs in the background. Every process that runs tasks checks periodically, and
+ * removes expired values of task state stores each time. Only
  * one of them removes runs at a time, with at most a fifth of the time of one connection. If a removal stops before it
  * has removed the noted logs, or runs where the logs are not reachable, these logs are removed here. That happens even
  * without a retention.
@@ -7,6 +8,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { releasePruneLease, takePruneLease } from '../db/prune/prune-lease.ts';
+import { removeExpiredStates, removeStatesOfSuccesses } from '../db/task-instances/task-states.ts';
 import { PruneLeaseLostError, prune } from './prune.ts';
 import type { PruneReport } from './prune.ts';
 import type { LogRemoval } from './remove-logs.ts';
@@ -18,6 +20,7 @@ const PASS_EVERY_MS = 60 * 60 * 1000;
  */
 const LOOK_EVERY_MS = 60 * 1000;
 const RESTS = 4;
+const STATES_AT_ONCE = 1_000;
 
 type Log = { info(details: object, message: string): void; warn(details: object, message: string): void };
 
@@ -28,13 +31,24 @@ export function createRetention(input: {
   logs: LogRemoval;
   /** Zero or less keeps all runs. */
   retentionMs: number;
+  /** `state_store.clear_on_success`. */
+  clearsStatesOnSuccess: boolean;
   /** A readable name of this process. */
   holder: string;
   everyMs?: number;
   lookEveryMs?: number;
   log: Log;
 }): Retention {
-  const { db, logs, retentionMs, holder, everyMs = PASS_EVERY_MS, lookEveryMs = LOOK_EVERY_MS, log } = input;
+  const {
+    db,
+    logs,
+    retentionMs,
+    clearsStatesOnSuccess,
+    holder,
+    everyMs = PASS_EVERY_MS,
+    lookEveryMs = LOOK_EVERY_MS,
+    log,
+  } = input;
   const leaseBy = randomUUID();
   const stopping = new AbortController();
   let looking: Promise<void> = Promise.resolve();
@@ -62,6 +76,12 @@ export function createRetention(input: {
     }
   }
 
+  async function removeStates(): Promise<void> {
+    const removals = [removeExpiredStates, ...(clearsStatesOnSuccess ? [removeStatesOfSuccesses] : [])];
+    for (const remove of removals)
+      while (!stopping.signal.aborted && (await remove(db.shared, STATES_AT_ONCE)) === STATES_AT_ONCE);
+  }
+
   function tell({ before, tenants, logsProblem }: PruneReport): void {
     if (logsProblem !== null)
       log.warn({ reason: logsProblem }, 'logs of removed runs are still there; tried again later');
@@ -73,6 +93,7 @@ export function createRetention(input: {
 
   async function look(): Promise<void> {
     try {
+      await removeStates();
       await logs.removeNoted(stopping.signal);
       if (retentionMs > 0 && !stopping.signal.aborted) await pass();
       hasFailed = false;

@@ -468,6 +468,7 @@ describe('logs', () => {
         db,
         logs: createLogRemoval({ db, logs }),
         retentionMs,
+        clearsStatesOnSuccess: false,
         holder: 'x',
         everyMs: 1,
         lookEveryMs: 5,

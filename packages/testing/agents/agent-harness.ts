@@ -97,6 +97,7 @@ export async function startAgentHarness(
         notesInLogs: false,
         xcomInlineMaxBytes: 65_536,
         xcomMaxBytes: 1_048_576,
+        stateStore: { maxValueBytes: 1_048_576, maxKeys: 1_000, defaultRetentionMs: 86_400_000, clearOnSuccess: false },
         baseUrl: '',
         ...settings,
         ...override,

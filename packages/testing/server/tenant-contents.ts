@@ -7,6 +7,8 @@ import { recordWorker } from '@svc/server/db/workers/workers.ts';
 import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
 import type { LogKey } from '@svc/server/logs/log-key.ts';
+import { putAssetState } from '@svc/server/db/assets/asset-states.ts';
+import { putTaskState } from '@svc/server/db/task-instances/task-states.ts';
 import { createXcomStore } from '@svc/server/xcom/store.ts';
 import { insertRun } from '../engine/run-rows.ts';
 import { sampleDag } from '../engine/sample-dag.ts';
@@ -59,6 +61,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
   const version = await create(`/api/v2/dags/${dagId}/dagVersions`, { spec });
   const dag = (await server.call(`/api/v2/dags/${dagId}`, { token })).json();
   const assets = await fillAssets(server, token, { dagId, name });
+  await fillStateStore(server, { token, assetId: Number(assets['asset_id']), key: variableKey, marker });
   const backfillId = await openBackfill(server, token, dagId);
   // Straight into the tables, because it must be over: an operation that waits for its end has nothing to wait for.
   const runId = `run:${crypto.randomUUID()}+~`; // with characters that are special in paths and queries
@@ -115,6 +118,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
       reprocess_behavior: 'failed', // the only one for tasks that depend on their past
       import_error_id: importError['import_error_id'],
       event_log_id: entries[0]?.event_log_id,
+      expires_at: null, // a value of a state store: one that has expired is gone
       ...OTHER_VALUES,
       // Another one each time it is asked for: a user can be created only once.
       get email() {
@@ -179,7 +183,16 @@ async function fillAssets(
   return { asset_id: asset.id, asset_alias_id: alias.id };
 }
 
-/** What a task leaves behind: a line in its log, a value for other tasks. */
+async function fillStateStore(
+  server: TestServer,
+  { token, assetId, key, marker }: { token: string; assetId: number; key: string; marker: string },
+): Promise<void> {
+  const tenantId = tenantOf(token);
+  const state = { key, value: JSON.stringify(marker), maxKeys: 10, writer: 'api' } as const;
+  await putAssetState(server.db.tenant(tenantId), { tenantId, assetId }, state);
+}
+
+/** What a task leaves behind: a line in its log, a value for other tasks, one for its next try. */
 async function fillTry(
   server: TestServer,
   { logKey, run, key, marker }: { logKey: LogKey; run: number; key: string; marker: string },
@@ -190,6 +203,8 @@ async function fillTry(
   await createXcomStore({ maxBytes: 1_000 }).set(server.db.tenant(logKey.tenantId), { ...logKey, run }, [
     { key, value: JSON.stringify(marker) },
   ]);
+  const state = { key, value: JSON.stringify(marker), expiry: 'never', maxKeys: 10 } as const;
+  await putTaskState(server.db.tenant(logKey.tenantId), { ...logKey, run }, state);
 }
 
 async function askHitlRequest(

@@ -11,8 +11,8 @@ import re
 
 from ..record import current
 
-# Names that Airflow 3.3 puts into the context of a task, and svc does not.
-_CONTEXT_KEYS = frozenset({"task_state_store", "asset_state_store", "partition_date"})
+# What Airflow 3.3 puts into the context of a task, and svc does not.
+_CONTEXT_KEYS = frozenset({"partition_date"})
 _MENTIONS_KEY = re.compile(r"\b(?:" + "|".join(sorted(_CONTEXT_KEYS)) + r")\b")
 _TEMPLATE_KEY = re.compile(r"\{[{%][^{}]*\b(" + "|".join(sorted(_CONTEXT_KEYS)) + r")\b")
 _STATS = re.compile(r"^\s*(?:from|import)\s+airflow\.(?:sdk\.)?(?:observability\.)?stats\b", re.MULTILINE)
@@ -23,6 +23,13 @@ _SETTINGS = {
     "xcom-backend": (("core", "xcom_backend"),),
     "secrets-backend": (("secrets", "backend"), ("workers", "secrets_backend")),
     "log-settings": (("logging", "remote_logging"), ("logging", "logging_config_class")),
+    "state-store": (
+        ("state_store", "backend"),
+        ("state_store", "clear_on_success"),
+        ("state_store", "default_retention_days"),
+        ("state_store", "max_value_storage_bytes"),
+        ("workers", "state_store_backend"),
+    ),
     "settings": (
         ("core", "dags_are_paused_at_creation"),
         ("core", "default_pool_task_slot_count"),

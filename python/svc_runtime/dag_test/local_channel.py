@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 from ..run.channel import RequestFailed, Steady
 
 TYPE_CHECKING = False
@@ -48,6 +50,16 @@ class LocalXComs:
                 del self._entries[place]
 
 
+class LocalStates:
+    """The state stores of the run's task instances and of the assets. Nothing expires during a test."""
+
+    def __init__(self) -> None:
+        self._values: dict[tuple, dict] = {}
+
+    def of(self, owner: tuple) -> dict:
+        return self._values.setdefault(owner, {})
+
+
 class LocalAssetEvents:
     """What the tasks of the run have left, for those after them."""
 
@@ -80,6 +92,7 @@ class LocalStore:
 
     def __init__(self, secrets: LocalSecrets, states: Callable[[], list[dict]]) -> None:
         self.xcoms = LocalXComs()
+        self.kept = LocalStates()
         self.events = LocalAssetEvents()
         self.secrets = secrets
         self.states = states
@@ -98,6 +111,7 @@ class LocalChannel:
         self.try_number: int = job.get("try_number", 0)
         self._xcoms, self._secrets, self._events = store.xcoms, store.secrets, store.events
         self._states, self._answers = store.states, store.answers
+        self._kept = store.kept
         self.steady = Steady()
 
     def request(self, method: str, **params):
@@ -120,6 +134,36 @@ class LocalChannel:
 
     def _delete_xcom(self, key: str) -> None:
         self._xcoms.remove(self.task_id, self.map_index, key)
+
+    def _own_state(self) -> dict:
+        return self._kept.of(("task", self.task_id, self.map_index))
+
+    def _get_task_state(self, key: str) -> dict | None:
+        return copy.deepcopy(self._own_state().get(key))
+
+    def _set_task_state(self, key: str, value, **expiry) -> None:
+        self._own_state()[key] = {"value": copy.deepcopy(value)}
+
+    def _delete_task_state(self, key: str) -> None:
+        self._own_state().pop(key, None)
+
+    def _clear_task_state(self) -> None:
+        self._own_state().clear()
+
+    def _state_of_asset(self, name: str | None, uri: str | None) -> dict:
+        return self._kept.of(("asset", name or uri))
+
+    def _get_asset_state(self, key: str, name=None, uri=None) -> dict | None:
+        return copy.deepcopy(self._state_of_asset(name, uri).get(key))
+
+    def _set_asset_state(self, key: str, value, name=None, uri=None) -> None:
+        self._state_of_asset(name, uri)[key] = {"value": copy.deepcopy(value)}
+
+    def _delete_asset_state(self, key: str, name=None, uri=None) -> None:
+        self._state_of_asset(name, uri).pop(key, None)
+
+    def _clear_asset_state(self, name=None, uri=None) -> None:
+        self._state_of_asset(name, uri).clear()
 
     def _external_states(self, dag_id, task_ids, task_group_id, logical_dates, run_ids) -> dict:
         """Those of the own run. Without task ids the question is about the run, with an empty list about all its tasks."""

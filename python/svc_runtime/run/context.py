@@ -71,6 +71,8 @@ def build_context(job: dict, dag, run, ti, channel) -> LazyContext:
         values.update(_of_the_task(job, task, ti))
     is_dated = job["run"].get("logical_date") is not None
     makers = _MAKERS[is_dated, ti is not None]
+    if ti is not None and (values["inlets"] or values["outlets"]) and _has_state(values):
+        makers = {**makers, **_OF_TASKS_WITH_ASSETS}
     old = old_context.makers(is_dated)
     context = LazyContext(values, {**makers, **old} if old_context.is_mentioned() else makers, old)
     context.svc_job = job
@@ -78,6 +80,11 @@ def build_context(job: dict, dag, run, ti, channel) -> LazyContext:
     if ti is not None:
         ti.svc_context = context
     return context
+
+
+def _has_state(values: dict) -> bool:
+    """Without an asset that can keep state, the context has no `asset_state_store`, as on Airflow."""
+    return _state_stores().has_state([*values["inlets"], *values["outlets"]])
 
 
 def _of_the_task(job: dict, task, ti) -> dict:
@@ -107,6 +114,13 @@ def _key_text(context) -> str:
     return f"{ti.dag_id}__{ti.task_id}__{context['logical_date'].strftime('%Y%m%d')}"
 
 
+def _state_stores():
+    """Imported by the tasks that use it."""
+    from . import state_stores
+
+    return state_stores
+
+
 # What few bodies ask for. Runs without a logical date have none of the names made from it, as in Airflow 3.
 _OF_RUNS = {
     "data_interval_start": lambda context: context["dag_run"].data_interval_start,
@@ -132,6 +146,12 @@ _OF_TASKS = {
     "start_date": lambda context: context["ti"].start_date,
     "outlet_events": lambda context: OutletEvents(context["outlets"]),
     "inlet_events": lambda context: InletEvents(context["inlets"], context.svc_channel),
+    "task_state_store": lambda context: _state_stores().TaskStateStoreAccessor(context.svc_channel),
+}
+_OF_TASKS_WITH_ASSETS = {
+    "asset_state_store": lambda context: _state_stores().AssetStateStoreAccessors(
+        context.svc_channel, context["inlets"], context["outlets"]
+    ),
 }
 # By whether the run has a logical date, and whether there is a task.
 _MAKERS = {

@@ -7,6 +7,7 @@ import { listenersCalls } from './listeners-call.ts';
 import { providersCall } from './providers-call.ts';
 import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
+import { FENCED_STATE_CALLS, stateCalls } from './state-calls.ts';
 import { timetableCall } from './timetable-call.ts';
 import { triggerCall } from './trigger-call.ts';
 import { xcomCalls } from './xcom-calls.ts';
@@ -14,6 +15,7 @@ import { xcomCalls } from './xcom-calls.ts';
 export type CallsInput = { liveness: Liveness } & Parameters<typeof providersCall>[0] &
   Parameters<typeof runCalls>[0] &
   Parameters<typeof secretCalls>[0] &
+  Parameters<typeof stateCalls>[0] &
   Parameters<typeof timetableCall>[0] &
   Parameters<typeof triggerCall>[0] &
   Parameters<typeof xcomCalls>[0];
@@ -23,7 +25,7 @@ const SECRETS: Readonly<Record<string, { kind: string; parameter: string }>> = {
   get_connection: { kind: 'connection', parameter: 'id' },
 };
 /** Methods whose own statement is fenced. */
-const FENCED = new Set(['set_xcom', 'delete_xcom', 'store_value']);
+const FENCED = new Set<string>(['set_xcom', 'delete_xcom', 'store_value', ...FENCED_STATE_CALLS]);
 
 export function createCalls(input: CallsInput): (method: string, context: CallContext) => Promise<CallResult> {
   const { liveness } = input;
@@ -31,6 +33,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
     Object.entries({
       ...xcomCalls(input),
       ...secretCalls(input),
+      ...stateCalls(input),
       ...runCalls(input),
       ...listenersCalls(input),
       trigger_dag_run: triggerCall(input),

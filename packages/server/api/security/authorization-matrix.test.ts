@@ -386,6 +386,8 @@ describe('the administrator of another tenant', () => {
       'get_variable',
       'get_log',
       'get_xcom',
+      'get_task_state_store',
+      'get_asset_state_store',
     ];
     expect(shown).toEqual(expect.arrayContaining(telling));
   });

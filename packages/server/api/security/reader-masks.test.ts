@@ -89,6 +89,8 @@ async function plantEverywhere(): Promise<void> {
       { key: 'the_token', value: JSON.stringify(named.value) },
     ],
   );
+  await db.updateTable('task_states').set({ value: text }).execute();
+  await db.updateTable('asset_states').set({ value: text }).execute();
 }
 
 const get = (path: string, token: string) => server.call(path, { token });
@@ -106,6 +108,10 @@ const DOORS = [
   'get_hitl_details',
   'get_dags_ui',
   'get_xcom_entry',
+  'get_task_state_store',
+  'list_task_state_store',
+  'get_asset_state_store',
+  'list_asset_state_store',
   'wait_dag_run_until_finished',
 ];
 

@@ -28,7 +28,6 @@ const NOT_CHECKED: Record<string, string> = {
 
 /** Parts of Airflow 3.3 that are not there yet. */
 const NOT_SERVED: Record<string, RegExp> = {
-  'nothing keeps states of tasks and assets': /\/state-store/,
   'a run keeps the partition that it was created for': /\/clearPartitions$/,
 };
 
@@ -390,8 +389,14 @@ describe('answers have the shapes of Airflow when writing', () => {
     }
     await check('GET /ui/next_run_assets/{dag_id}', { dag_id: 'shop_waiting' });
     await check('POST /api/v2/assets/{asset_id}/materialize', { asset_id: orders }, { body: {} });
-    const served = (operation: string): boolean => !operation.includes('/state-store');
-    expectNothingWrong(airflow.operations.filter((operation) => operation.includes('asset') && served(operation)));
+    const state = { asset_id: orders, key: 'watermark' };
+    const store = '/api/v2/assets/{asset_id}/state-store';
+    await check(`PUT ${store}/{key}`, state, { body: { value: '2026-01-01' } });
+    await check(`GET ${store}`, state, { query: '?limit=50&offset=0' });
+    await check(`GET ${store}/{key}`, state);
+    await check(`DELETE ${store}/{key}`, state);
+    await check(`DELETE ${store}`, state);
+    expectNothingWrong(airflow.operations.filter((operation) => operation.includes('asset')));
   });
 
   it('runs and task instances', async () => {
@@ -423,6 +428,13 @@ describe('answers have the shapes of Airflow when writing', () => {
     await check(`POST ${TASK}/xcomEntries`, xcom, { body: { key: 'by_hand', value: { a: [1] } } });
     await check(`PATCH ${TASK}/xcomEntries/{xcom_key}`, xcom, { body: { value: 'b' } });
     await check(`DELETE ${TASK}/xcomEntries/{xcom_key}`, xcom);
+    const state = { ...SHOP, task_id: 'double', key: 'job' };
+    await check(`PUT ${TASK}/state-store/{key}`, state, { query: '?map_index=1', body: { value: { id: 7 } } });
+    await check(`GET ${TASK}/state-store`, state, { query: '?map_index=1&limit=50&offset=0' });
+    await check(`GET ${TASK}/state-store/{key}`, state, { query: '?map_index=1' });
+    await check(`PATCH ${TASK}/state-store/{key}`, state, { query: '?map_index=1', body: { value: 8 } });
+    await check(`DELETE ${TASK}/state-store/{key}`, state, { query: '?map_index=1' });
+    await check(`DELETE ${TASK}/state-store`, state, { query: '?all_map_indices=true' });
     const clear = { dry_run: true, dag_run_id: RUN, only_failed: true, task_ids: ['double'], include_downstream: true };
     await check('POST /api/v2/dags/{dag_id}/clearTaskInstances', SHOP, { body: clear });
     await check(`POST ${RUNS}/{dag_run_id}/clear`, SHOP, { body: { dry_run: true, only_failed: false } });

@@ -8,6 +8,7 @@ import {
   REDIS_KEYS,
   SCHEDULER_KEYS,
   SERVER_KEYS,
+  STATE_STORE_KEYS,
   UI_KEYS,
   XCOM_KEYS,
 } from '../keys-server.ts';
@@ -69,6 +70,11 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
     keys: keysOf(SECRETS_KEYS),
   },
   { title: 'Cross-task values (`xcom.*`)', keys: keysOf(XCOM_KEYS) },
+  {
+    title: 'State stores of tasks and assets (`state_store.*`)',
+    intro: 'Values that outlive tries and runs: [state that outlives tries](state.md).',
+    keys: keysOf(STATE_STORE_KEYS),
+  },
   { title: 'Connections (`connections.*`)', keys: keysOf(CONNECTIONS_KEYS) },
   { title: 'Observability (`observability.*`)', keys: keysOf(OBSERVABILITY_KEYS) },
   { title: 'Metrics (`metrics.*`)', keys: keysOf(METRICS_KEYS) },

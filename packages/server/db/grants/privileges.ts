@@ -81,6 +81,8 @@ export const GRANTS: Grants = {
   xcoms: both(WRITE),
   // A change of an XCom notes whether its stored value is still in use: migration 0039.
   stored_values: { api: { select: true, update: { only: ['unused_since'] } }, scheduler: WRITE },
+  task_states: both(WRITE),
+  asset_states: both(WRITE),
   rendered_fields: { api: { select: true, delete: true }, scheduler: WRITE },
   callback_requests: {
     api: { select: true, insert: { except: ['attempt_id', 'started_at', 'answer', 'problem'] } },

@@ -149,16 +149,25 @@ export type RemovedRows = {
   taskInstances: number;
   earlierTries: number;
   xcoms: number;
+  taskStates: number;
   renderedFields: number;
 };
 
-export const NO_ROWS: RemovedRows = { runs: 0, taskInstances: 0, earlierTries: 0, xcoms: 0, renderedFields: 0 };
+export const NO_ROWS: RemovedRows = {
+  runs: 0,
+  taskInstances: 0,
+  earlierTries: 0,
+  xcoms: 0,
+  taskStates: 0,
+  renderedFields: 0,
+};
 
 /** The tables with many rows per run. Rows of other tables are deleted by their foreign keys. */
 const OWN_TABLES = {
   taskInstances: 'task_instances',
   earlierTries: 'task_instance_history',
   xcoms: 'xcoms',
+  taskStates: 'task_states',
   renderedFields: 'rendered_fields',
 } as const satisfies Partial<Record<keyof RemovedRows, string>>;
 const OWN = Object.entries(OWN_TABLES) as [keyof typeof OWN_TABLES, string][];

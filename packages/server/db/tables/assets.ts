@@ -13,6 +13,21 @@ export type AssetsTable = {
   updated_at: Timestamp;
 };
 
+/** Values that tasks keep with an asset across runs. */
+export type AssetStatesTable = {
+  tenant_id: TenantId;
+  asset_id: number;
+  key: string;
+  /** JSON text. */
+  value: string;
+  updated_at: Timestamp;
+  updated_by: 'task' | 'watcher' | 'api';
+  dag_id: string | null;
+  run_id: string | null;
+  task_id: string | null;
+  map_index: number | null;
+};
+
 export type AssetAliasesTable = { tenant_id: TenantId; id: Generated<number>; name: string; group_name: string };
 
 export type AssetAliasAssetsTable = { tenant_id: TenantId; alias_id: number; asset_id: number };

@@ -159,6 +159,20 @@ export type XcomsTable = {
   stored: Generated<string | null>;
 };
 
+/** Values that a task instance keeps across its tries. */
+export type TaskStatesTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: Generated<number>;
+  key: string;
+  /** JSON text. */
+  value: string;
+  updated_at: Timestamp;
+  /** Null: never. */
+  expires_at: NullableTimestamp;
+};
+
 /** Values whose text is in the store of task logs. */
 export type StoredValuesTable = {
   tenant_id: TenantId;

@@ -7,6 +7,7 @@ import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import { STEP_PREFIX } from '../../db/task-instances/task-states.ts';
 import { KEPT_ACROSS_TRIES } from './attempt-outputs.ts';
 import { CLEARED_INSTANCES } from './instance-columns.ts';
 import type { ClearedInstance } from './instance-columns.ts';
@@ -66,7 +67,7 @@ export async function deleteInstances(trx: SharedDb, ref: RunRef, keys: readonly
 
 /**
  * Deletes XComs and rendered fields, which belong to the deleted try. A `cleared` instance keeps what its next try
- * needs.
+ * needs, and its state store without the results of steps: a person who clears a task wants them computed again.
  */
 export async function deleteOutputs(
   trx: SharedDb,
@@ -78,6 +79,10 @@ export async function deleteOutputs(
     delete from xcoms b using ${keysOf(ref, keys)} k
     where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
       and (b.key <> ${KEPT_ACROSS_TRIES} or ${of === 'deleted'})`.execute(trx);
+  await sql`
+    delete from task_states b using ${keysOf(ref, keys)} k
+    where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
+      and (starts_with(b.key, ${STEP_PREFIX}) or ${of === 'deleted'})`.execute(trx);
   await sql`
     delete from rendered_fields b using ${keysOf(ref, keys)} k
     where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index`.execute(

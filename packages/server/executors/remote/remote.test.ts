@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
@@ -19,7 +19,8 @@ const DAG = (folder: string): string => `
 import os, time
 from datetime import timedelta
 from pathlib import Path
-from airflow.sdk import DAG, task
+from airflow.sdk import DAG, get_current_context, task
+from svc import step
 
 HERE = Path(${JSON.stringify(folder)})
 
@@ -27,6 +28,12 @@ def go_through(name):
     (HERE / f"{name}.began").write_text("1")
     while not (HERE / f"{name}.gate").exists():
         time.sleep(0.02)
+
+@step
+def fetch():
+    with open(HERE / f"{get_current_context()['run_id']}.fetched", "a") as file:
+        file.write("once ")
+    return 7
 
 with DAG("flow", schedule=None, default_args={"retries": 1, "retry_delay": timedelta(seconds=0)}):
 
@@ -36,7 +43,9 @@ with DAG("flow", schedule=None, default_args={"retries": 1, "retry_delay": timed
 
     @task(queue="gpu")
     def train():
+        fetched = fetch()
         go_through("train")
+        return fetched
 
     @task(queue="big", executor="remote")
     def crunch():
@@ -235,6 +244,15 @@ describe('remote workers', () => {
     expect((await worker('big-1'))?.ended_why).toContain('new driver');
     open('train');
     await reaches('flow', run, 'train', 'success');
+    // The step that the killed worker had ended was not computed again by the other one.
+    expect(readFileSync(join(folder, `${run}.fetched`), 'utf8')).toBe('once ');
+    const [entry] = (
+      await call<{ task_state_store: { key: string; value: { result: number } }[] }>(
+        'GET',
+        `/dags/flow/dagRuns/${encodeURIComponent(run)}/taskInstances/train/state-store`,
+      )
+    ).task_state_store;
+    expect(entry).toMatchObject({ key: expect.stringContaining('svc.step:fetch:') as string, value: { result: 7 } });
     await call('PATCH', `/dags/flow/dagRuns/${encodeURIComponent(later)}`, { state: 'failed' });
     forget('train');
   }, 240_000);
