@@ -12,6 +12,8 @@ type SentXcom = { key: string; value: string; length?: unknown; stored?: unknown
 export type Outcome = {
   state: 'success' | 'failed' | 'skipped' | 'reschedule' | 'deferred';
   retryable?: boolean;
+  /** Seconds until the next try, if the retry policy of the task has said so. */
+  retryDelay?: number;
   failure?: Failure;
   /** True when the task process has reported the failure itself, after it called the task's callbacks. */
   calledCallbacks?: true;
@@ -30,6 +32,7 @@ export type Outcome = {
 export type ResultMessage = {
   state?: unknown;
   retryable?: unknown;
+  retry_delay?: unknown;
   reschedule_at?: unknown;
   deferral?: unknown;
   failure?: { cause?: unknown; text?: unknown } | null;
@@ -71,6 +74,7 @@ function optional(message: ResultMessage): Partial<Outcome> {
   const { skips, asset_events: assetEvents, rendered_fields: renderedFields, rendered_map_index: mapIndex } = message;
   return {
     ...(message.retryable === false && { retryable: false }),
+    ...(typeof message.retry_delay === 'number' && { retryDelay: message.retry_delay }),
     ...(Array.isArray(skips) && skips.length > 0 && { skips }),
     ...(Array.isArray(assetEvents) && assetEvents.length > 0 && { assetEvents }),
     ...(typeof renderedFields === 'object' && renderedFields !== null && { renderedFields }),

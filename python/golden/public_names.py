@@ -1,4 +1,5 @@
 """Describes the public names of Airflow's task SDK and standard provider: `python public_names.py <file>` in an Airflow.
+With names behind the file, it describes only these names of the task SDK.
 
 The description contains what authors depend on: whether a name is a class, a function or a value, its parameters, and
 the public methods and attributes of a class. tests/test_public_names.py compares it with the names here.
@@ -19,6 +20,13 @@ STANDARD = "airflow.providers.standard"
 _NOT_FOR_AUTHORS = ("example_dags", "models", "get_provider_info", "version_compat")
 _SIMPLE = (bool, int, float, str, type(None))
 _UNNAMED = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+
+
+def names_of_sdk(wanted: list[str]) -> dict[str, dict[str, object]]:
+    module = importlib.import_module(SDK)
+    named = {name: getattr(module, name) for name in wanted}
+    classes = {value for value in named.values() if inspect.isclass(value)}
+    return {SDK: {name: describe(value, classes) for name, value in named.items()}}
 
 
 def public_names() -> dict[str, dict[str, object]]:
@@ -88,6 +96,6 @@ if __name__ == "__main__":
                 f"{json.dumps(name)}: {json.dumps(about, ensure_ascii=False)}" for name, about in names.items()
             )
             + "\n}"
-            for module, names in public_names().items()
+            for module, names in (names_of_sdk(sys.argv[2:]) if sys.argv[2:] else public_names()).items()
         ]
         file.write("{\n" + ",\n".join(modules) + "\n}\n")

@@ -70,6 +70,7 @@ HOME: dict[str, str] = {
         "PartitionMapper IdentityMapper AllowedKeyMapper StartOfHourMapper StartOfDayMapper StartOfWeekMapper "
         "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper",
     ),
+    **_names(_R + "retry_policy", "RetryAction RetryDecision RetryPolicy RetryRule ExceptionRetryPolicy"),
     **_names(_R + "deadline", "DeadlineAlert DeadlineReference SyncCallback AsyncCallback Callback"),
     **_names(_R + "weights", "PriorityWeightStrategy"),
     **_names(_R + "notset", "NOTSET ArgNotSet is_arg_set"),
@@ -139,9 +140,9 @@ _SDK = (
     "BaseAsyncOperator BaseBranchOperator BaseHook BaseNotifier BaseOperator BaseOperatorLink BaseSensorOperator "
     "BaseXCom BranchMixIn ChainMapper Connection Context CronDataIntervalTimetable CronPartitionTimetable "
     "CronTriggerTimetable DAG DagRunState DeadlineAlert DeadlineReference DeltaDataIntervalTimetable "
-    "DeltaTriggerTimetable EdgeModifier EventsTimetable IdentityMapper Label Metadata MultipleCronTriggerTimetable "
+    "DeltaTriggerTimetable EdgeModifier EventsTimetable ExceptionRetryPolicy IdentityMapper Label Metadata MultipleCronTriggerTimetable "
     "NEVER_EXPIRE ObjectStoragePath Param ParamsDict PartitionMapper PartitionedAssetTimetable PokeReturnValue ProductMapper "
-    "ResumableJobMixin SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
+    "ResumableJobMixin RetryAction RetryDecision RetryPolicy RetryRule SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
     "StartOfYearMapper SyncCallback TaskGroup TaskInstance TaskInstanceState TriggerRule Variable WeightRule XComArg "
     "asset chain chain_linear conf cross_downstream dag get_current_context get_parsing_context literal macros setup "
     "task task_group teardown timezone poke_mode_only"
@@ -179,6 +180,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.definitions.xcom_arg": "XComArg PlainXComArg MapXComArg ZipXComArg ConcatXComArg",
     "airflow.sdk.definitions.edges": "EdgeModifier Label",
     "airflow.sdk.definitions.deadline": "DeadlineAlert DeadlineReference SyncCallback AsyncCallback",
+    "airflow.sdk.definitions.retry_policy": "RetryAction RetryDecision RetryPolicy RetryRule ExceptionRetryPolicy",
     "airflow.sdk.definitions.callback": "SyncCallback AsyncCallback Callback",
     "airflow.sdk.definitions.mappedoperator": "MappedOperator OperatorPartial",
     "airflow.sdk.definitions.template": "literal LiteralValue",

@@ -54,6 +54,16 @@ CASES = {
         "uses the weight rule class plugins.weights.Mine, which cannot be imported",
         2,
     ),
+    "retry policy that is a class": (
+        "with DAG('d'):\n    EmptyOperator(task_id='a', retry_policy=ExceptionRetryPolicy)\n",
+        "retry_policy of task 'a' must be a RetryPolicy, not the class ExceptionRetryPolicy: make an object of it",
+        2,
+    ),
+    "retry rule for no exception": (
+        "RetryRule('ValueError')\n",
+        "must be a dotted import path (e.g. 'builtins.ValueError'), got 'ValueError'",
+        1,
+    ),
     "rule after a setup": (
         (
             "with DAG('d'):\n    a, c = (EmptyOperator(task_id=n) for n in 'ac')\n"

@@ -13,6 +13,7 @@ TEXT = """
     from datetime import timedelta
     from airflow.exceptions import AirflowFailException, AirflowSkipException, AirflowException, AirflowSensorTimeout
     from airflow.sdk import DAG, BaseOperator, BaseSensorOperator, BaseNotifier, task
+    from airflow.sdk import ExceptionRetryPolicy, RetryAction, RetryDecision, RetryPolicy, RetryRule
     from airflow.providers.standard.operators.bash import BashOperator
     from airflow.providers.standard.sensors.python import PythonSensor
 
@@ -192,6 +193,37 @@ TEXT = """
         def conditional():
             return 1
 
+        class Asked(RetryPolicy):
+            def __init__(self, answer=None):
+                self.answer = answer
+
+            def evaluate(self, exception, try_number, max_tries, context=None):
+                print("asked for try", try_number, "of", max_tries, "of", context["ti"].task_id)
+                if isinstance(self.answer, Exception):
+                    raise self.answer
+                return self.answer
+
+        BY_RULES = ExceptionRetryPolicy([
+            RetryRule("builtins.ConnectionError", retry_delay=timedelta(seconds=9), reason="the line is busy"),
+            RetryRule(["no.such.Error", KeyError], action=RetryAction.FAIL),
+            RetryRule(ValueError, action=RetryAction.FAIL, match_subclasses=False),
+        ])
+        policies = {
+            "retries_later": (BY_RULES, ConnectionResetError("gone")),
+            "gives_up": (BY_RULES, KeyError("k")),
+            "undecided": (BY_RULES, UnicodeError("a relative of ValueError")),
+            "asked": (Asked(RetryDecision.retry(reason="again")), ValueError()),
+            "breaks": (Asked(RuntimeError("policy broke")), ValueError()),
+            "odd_answer": (Asked("retry"), ValueError()),
+            "final": (Asked(RetryDecision.retry()), AirflowFailException("never")),
+        }
+
+        def raises(error):
+            raise error
+
+        for name, (policy, error) in policies.items():
+            task(task_id=name, retries=3, retry_policy=policy)(raises)(error)
+
         for each in (good, notifies, value_error, chained, fail, skip, exits, interrupt, base_exception, recursion, unprintable,
                      hard_exit, segfault, memory, generator, returns_generator, coroutine, forks, threads, too_long,
                      not_too_long, timer_is_off, hooks, conditional):
@@ -282,6 +314,34 @@ class Outcomes(unittest.TestCase):
             self.assertEqual(heard[-1], f"{expected} chained {state} RuntimeError")
         _, heard = self.heard("fail", retry_on_failure=True)
         self.assertEqual(heard[-1].split()[0], "failure", "a failure without retry is final, whatever is left")
+
+    def test_a_retry_policy_decides_by_the_exception_and_a_broken_one_changes_nothing(self) -> None:
+        more = {"retry_on_failure": True, "max_tries": 3}
+        ends = {}
+        for task_id in ("retries_later", "gives_up", "undecided", "asked", "breaks", "odd_answer", "final"):
+            attempt, heard = self.heard(task_id, **more)
+            result = attempt.result
+            failure = result["failure"]
+            ends[task_id] = (result["retryable"], result["retry_delay"], failure["cause"], heard[-1].split()[0])
+        self.assertEqual(
+            ends,
+            {
+                "retries_later": (True, 9.0, "exception", "retry"),
+                "asked": (True, None, "exception", "retry"),
+                "gives_up": (False, None, "failed_without_retry", "failure"),
+                "undecided": (True, None, "exception", "retry"),
+                "breaks": (True, None, "exception", "retry"),
+                "odd_answer": (True, None, "exception", "retry"),
+                "final": (False, None, "failed_without_retry", "failure"),
+            },
+        )
+        later, _ = self.heard("retries_later", **more)
+        self.assertEqual(
+            later.result["failure"]["text"], "ConnectionResetError: gone (retry policy: retry, the line is busy)"
+        )
+        self.assertIn("Retry policy: retry after 9 s: the line is busy", later.text())
+        self.assertIn("asked for try 1 of 3 of asked", self.heard("asked", **more)[0].text())
+        self.assertIn("The retry policy failed", self.heard("breaks", **more)[0].text())
 
     def test_every_other_way_to_fail(self) -> None:
         self.failed("fail", "failed_without_retry", "AirflowFailException: never again", retryable=False)

@@ -71,6 +71,7 @@ describe('the outcome of an attempt', () => {
       renderedFields: [],
       renderedMapIndex: 7,
       retryable: 'no',
+      retryDelay: 'soon',
       pid: -1,
     };
     expect(await read(outcome)).toEqual({
@@ -88,6 +89,18 @@ describe('the outcome of an attempt', () => {
     const { calledCallbacks } = await read(sent);
     expect(calledCallbacks === undefined ? {} : { calledCallbacks }).toEqual(expected);
   });
+
+  it.each([
+    [{ state: 'failed', retryDelay: 9.5 }, 9.5],
+    [{ state: 'failed', retryDelay: 1e300 }, 100 * 366 * 86_400],
+    [{ state: 'failed', retryDelay: -1 }, undefined],
+    [{ state: 'success', retryDelay: 9 }, undefined],
+  ])(
+    'takes the delay that a retry policy has decided from a failure alone, within a century: %j',
+    async (sent, delay) => {
+      expect((await read(sent)).retryDelaySeconds).toBe(delay);
+    },
+  );
 
   it('names the runs that a deferred task waits for, their dates as they are stored', async () => {
     const { deferral } = await read(deferredFor({ runIds: null, logicalDates: ['2026-01-01T01:00:00+01:00'] }));

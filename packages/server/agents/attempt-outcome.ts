@@ -52,6 +52,7 @@ const Report = Type.Object({
   xcoms: Type.Optional(Type.Array(Xcom)),
   endedAt: Type.Optional(DateText),
   retryable: Type.Optional(Type.Unknown()),
+  retryDelay: Type.Optional(Type.Unknown()),
   failure: Type.Optional(Type.Unknown()),
   calledCallbacks: Type.Optional(Type.Unknown()),
   rescheduleAt: Type.Optional(Type.Unknown()),
@@ -97,6 +98,7 @@ export async function readOutcome(json: string, { maxXcomBytes }: { maxXcomBytes
   return {
     state,
     ...(sent.retryable === false && { retryable: false }),
+    ...(state === 'failed' && retryDelayOf(sent.retryDelay)),
     ...(state === 'failed' && { failure: failureOf(sent.failure) }),
     ...(state === 'failed' && sent.calledCallbacks === true && { calledCallbacks: true }),
     ...(state === 'deferred' && { deferral: await deferralOf(sent.deferral) }),
@@ -139,6 +141,13 @@ function problemWith(sent: Record<string, unknown>, path = ''): string {
     default:
       return `state must be one of ${STATES.join(', ')}`;
   }
+}
+
+/** A delay that is no number counts as none. A longer one than a century would leave the range of dates. */
+function retryDelayOf(sent: unknown): { retryDelaySeconds?: number } {
+  const seconds = approximated(sent);
+  if (typeof seconds !== 'number' || !(seconds >= 0)) return {};
+  return { retryDelaySeconds: Math.min(seconds, MAX_SECONDS) };
 }
 
 const seenByAgent = ({ endedAt, pid }: Report): { endedAt?: string; pid?: number } => ({

@@ -90,6 +90,20 @@ describe('retries', () => {
     ]);
   });
 
+  it('wait as long as the retry policy of the task has said, and not as long as the task says', async () => {
+    engine.setScript(({ tryNumber }) =>
+      tryNumber === 1
+        ? { state: 'failed', failure: { cause: 'exception' }, retryDelaySeconds: 0 }
+        : { state: 'failed', failure: { cause: 'exception' }, retryDelaySeconds: 5_000 },
+    );
+    const run = await engine.run(graphOf({ a: [] }, () => ({ policy: { retries: 5, retry_delay: 100 } })));
+    const rows = () => engine.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+    await eventually(async () => (await rows())[0]?.try_number === 2 && (await rows())[0]?.state === 'up_for_retry');
+    const [row] = await rows();
+    const waits = (Date.parse(row?.due_at ?? '') - Date.parse(row?.end_date ?? '')) / 1_000;
+    expect(Math.round(waits / 100)).toBe(50);
+  });
+
   it('are not made when the task asks not to', async () => {
     engine.setScript(() => ({ state: 'failed', retryable: false, failure: { cause: 'failed_without_retry' } }));
     const run = await engine.run(graphOf({ a: [] }, () => ({ policy: { retries: 2, retry_delay: 0 } })));

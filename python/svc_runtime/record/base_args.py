@@ -11,6 +11,7 @@ import datetime
 from ..enums import OLD_TRIGGER_RULES, TriggerRule, WeightRule
 from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
 from . import current
+from .retry_policy import checked_policy
 from .timezones import to_utc
 from .weights import own_strategy
 
@@ -34,6 +35,7 @@ BASE_DEFAULTS: dict = {
     "retry_delay": DEFAULT_RETRY_DELAY,
     "retry_exponential_backoff": 0,
     "max_retry_delay": None,
+    "retry_policy": None,
     "start_date": None,
     "end_date": None,
     "depends_on_past": False,
@@ -191,6 +193,7 @@ def normalise(args: dict, task_id: str, dag) -> dict:
     _check_rules(args, task_id, dag)
     for name in ("retry_delay", "max_retry_delay"):
         args[name] = _timedelta(name, args[name])
+    checked_policy(args["retry_policy"], task_id)
     if args["retry_delay"] is None:
         args["retry_delay"] = DEFAULT_RETRY_DELAY
     timeout = args["execution_timeout"]

@@ -128,6 +128,7 @@ class BaseOperator(TaskNode, metaclass=BaseOperatorMeta):
         retry_delay=BASE_DEFAULTS["retry_delay"],
         retry_exponential_backoff=0,
         max_retry_delay=None,
+        retry_policy=None,
         start_date=None,
         end_date=None,
         depends_on_past=False,

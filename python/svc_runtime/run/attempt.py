@@ -194,6 +194,7 @@ class Attempt:
         self.context["exception"] = error
         if outcome.state == "failed":
             say("Task failed with exception", level=logging.ERROR, error=error)
+            self._ask_policy(error)
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
         elif outcome.deferral is not None:
@@ -207,6 +208,21 @@ class Attempt:
                 outcome.asset_events = events_of(self.task.outlets, self.context["outlet_events"])
             except Exception as failure:
                 outcome.fail(failure)
+
+    def _ask_policy(self, error: BaseException) -> None:
+        """A policy that fails changes nothing."""
+        policy = getattr(self.task, "retry_policy", None)
+        if policy is None or not self.outcome.retryable:
+            return
+        try:
+            decision = policy.evaluate(error, self.ti.try_number, self.ti.max_tries, self.context)
+            self.outcome.apply(decision)
+        except Exception as failure:
+            say("The retry policy failed; the task is retried as without it", level=logging.ERROR, error=failure)
+            return
+        delay = self.outcome.retry_delay
+        after = "" if delay is None else f" after {delay:g} s"
+        say(f"Retry policy: {decision.action.value}{after}{f': {decision.reason}' if decision.reason else ''}")
 
     def _finish(self) -> None:
         outcome, task = self.outcome, self.task

@@ -29,6 +29,8 @@ class Outcome:
     def __init__(self) -> None:
         self.state = "success"
         self.retryable = True
+        # Seconds until the next try, if a retry policy has said so.
+        self.retry_delay: float | None = None
         self.reschedule_at: str | None = None
         self.deferral: dict | None = None
         self.failure: dict | None = None
@@ -44,6 +46,7 @@ class Outcome:
             "type": "result",
             "state": self.state,
             "retryable": self.retryable,
+            "retry_delay": self.retry_delay,
             "reschedule_at": self.reschedule_at,
             "deferral": self.deferral,
             "failure": self.failure,
@@ -99,6 +102,22 @@ class Outcome:
         self.retryable = cause not in ("sensor_timeout", "failed_without_retry")
         self.failure = {"cause": cause, "text": failure_text(error)}
 
+    def apply(self, decision) -> None:
+        """What the retry policy of the task has decided about a failure."""
+        if not self.retryable or self.failure is None:
+            return
+        action = decision.action.value
+        if action == "fail":
+            self.retryable = False
+            self.failure["cause"] = "failed_without_retry"
+        elif action == "retry" and decision.retry_delay is not None:
+            self.retry_delay = max(0.0, decision.retry_delay.total_seconds())
+        if decision.reason:
+            said = clean(masks.apply(str(decision.reason)))
+            self.failure["text"] = shortened(
+                f"{self.failure['text']} (retry policy: {action}, {' '.join(said.split())})"
+            )
+
 
 def _task_ids(tasks) -> list:
     """Ids, or (id, map index) pairs as some operators write them."""
@@ -111,5 +130,8 @@ def failure_text(error: BaseException) -> str:
     """`ValueError: message` on one line. Masked before it is cut: half a secret is still half a secret."""
     detail = " ".join(clean(masks.apply(text_of(error))).split())
     name = type(error).__name__
-    text = f"{name}: {detail}" if detail else name
+    return shortened(f"{name}: {detail}" if detail else name)
+
+
+def shortened(text: str) -> str:
     return text if len(text) <= MAX_TEXT else text[: MAX_TEXT - 1] + "…"

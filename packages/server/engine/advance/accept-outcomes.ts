@@ -2,7 +2,8 @@
  * How the end of an attempt changes its instance:
  *
  *   success, skipped   as reported
- *   failed             up_for_retry while tries are left and the task did not ask otherwise; else failed
+ *   failed             up_for_retry while tries are left and the task (its retry policy, too) did not ask otherwise;
+ *                      else failed
  *   reschedule         up_for_reschedule: the same try continues at its time
  *   deferred           deferred: the same try continues with the event of its trigger (deferral.ts)
  *   lost, not begun    back to scheduled: nothing has run
@@ -100,6 +101,7 @@ function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent
       return applyFailure(work, row, {
         failure: outcome.failure ?? { cause: 'exception' },
         isRetryable: outcome.retryable !== false,
+        delaySeconds: outcome.retryDelaySeconds,
         at,
         reported,
       });
@@ -112,7 +114,13 @@ const finished = (row: InstanceRow): PlanEvent => ({ kind: 'finished', taskId: r
 function applyFailure(
   work: RunWork,
   row: InstanceRow,
-  input: { failure: Failure; isRetryable: boolean; at: string; reported: Partial<InstanceRow> },
+  input: {
+    failure: Failure;
+    isRetryable: boolean;
+    delaySeconds?: number | undefined;
+    at: string;
+    reported: Partial<InstanceRow>;
+  },
 ): PlanEvent | undefined {
   const common = {
     ...input.reported,
@@ -123,7 +131,8 @@ function applyFailure(
   };
   if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {
     const policy = work.graph.blueprint.tasks.get(row.task_id)?.spec.policy;
-    const dueAt = secondsAfter(work.now, policy ? retryDelay(policy, row.try_number) : 0);
+    const delay = input.delaySeconds ?? (policy ? retryDelay(policy, row.try_number) : 0);
+    const dueAt = secondsAfter(work.now, delay);
     work.change(row, { ...common, state: 'up_for_retry', due_at: dueAt });
     return undefined;
   }

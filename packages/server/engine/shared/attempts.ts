@@ -47,6 +47,8 @@ export type AttemptOutcome = {
   deferral?: Deferral;
   /** Only with `failed`: false when the task asked for no retry. Default true. */
   retryable?: boolean;
+  /** Only with `failed`: the retry policy of the task decided it, in place of the delay of the task. */
+  retryDelaySeconds?: number;
   failure?: Failure;
   /** Only with `failed`: the task process reported the end and has called the task's callbacks. */
   calledCallbacks?: boolean;
