@@ -27,6 +27,7 @@ import { addUsersCommands } from './commands/users.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVariablesCommands } from './commands/variables.ts';
 import { addWorkersCommands } from './commands/workers.ts';
+import { addTestCommand } from './local-runs/test-command.ts';
 import { addImportCommand } from './import/import-command.ts';
 import { addServiceAccountsCommands } from './identity/service-accounts.ts';
 import { addTenantsCommands } from './identity/tenants.ts';
@@ -88,6 +89,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addCheckCommand(program, context);
   addFixCommand(program, context);
   addCompileCommand(program, context);
+  addTestCommand(program, context);
   addDeployCommand(program, context);
   addImagesCommands(program, context);
   program.commandsGroup('Talk to a control plane:');

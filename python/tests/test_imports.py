@@ -45,8 +45,10 @@ ARROWS: dict[str, set[str]] = {
     "svc_runtime.testing": {
         "airflow",
         "svc_runtime.ask_timetable",
+        "svc_runtime.bundle_path",
         "svc_runtime.dag_test",
         "svc_runtime.enums",
+        "svc_runtime.exceptions",
         "svc_runtime.record",
         "svc_runtime.run",
         "svc_runtime.triggerer",

@@ -46,6 +46,9 @@ def _program() -> str:
 
 
 def _node() -> str:
+    given = os.environ.get("SVC_NODE")
+    if given:
+        return given
     pinned = os.path.join(_CHECKOUT, "node_modules", "node", "bin", "node")
     if os.path.exists(pinned):
         return pinned

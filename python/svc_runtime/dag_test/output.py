@@ -9,8 +9,16 @@ import sys
 from ..run.logs import clean, set_level, traceback_text
 from ..run.masks import masks
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
 
 class _Printer(logging.Handler):
+    def __init__(self, stream: TextIO | None) -> None:
+        super().__init__()
+        self._stream = stream
+
     def emit(self, record: logging.LogRecord) -> None:
         try:
             text = record.getMessage()
@@ -18,7 +26,7 @@ class _Printer(logging.Handler):
                 text += "\n" + traceback_text(record.exc_info[1])
             moment = self.format_time(record)
             # The stream of now: pytest replaces it for each test.
-            sys.stdout.write(f"[{moment}] {record.levelname} - {clean(masks.apply(text))}\n")
+            (self._stream or sys.stdout).write(f"[{moment}] {record.levelname} - {clean(masks.apply(text))}\n")
         except Exception:
             self.handleError(record)
 
@@ -28,14 +36,14 @@ class _Printer(logging.Handler):
 
 
 @contextlib.contextmanager
-def printed_logs():
+def printed_logs(stream: TextIO | None = None):
     """Where the caller prints logs already, as with `logging.basicConfig()`, they are not printed twice."""
     root = logging.getLogger()
     level = root.level
     set_level()
     printer = None
     if not any(getattr(handler, "stream", None) in (sys.stdout, sys.stderr) for handler in root.handlers):
-        printer = _Printer()
+        printer = _Printer(stream)
         root.addHandler(printer)
     try:
         yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import time
 
 from ..record.timezones import to_utc
 from ..run.moments import moment
@@ -35,6 +36,9 @@ def read_moment(value, zone=_UTC) -> datetime.datetime:
 
 class Clock:
     """Runs with the machine until it is moved, and goes on from there."""
+
+    # A clock that cannot move lets a retry start at once, and waits for everything else.
+    is_movable = True
 
     def __init__(self) -> None:
         self._travel: Any = None
@@ -69,6 +73,15 @@ class Clock:
         if self._travel is not None:
             self._travel.stop()
         self._travel = self._moved = None
+
+
+class WaitingClock(Clock):
+    """That of the machine: it gets to a moment by waiting."""
+
+    is_movable = False
+
+    def move_to(self, when) -> None:
+        time.sleep(max(0.0, (read_moment(when) - datetime.datetime.now(_UTC)).total_seconds()))
 
 
 class _Active:

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from .debuggers import Debug
+
 
 def run_dag(
     dag: DAG,
@@ -106,28 +108,48 @@ def run_task(
     return found[map_index]
 
 
-def _run(dag: DAG, *, conf, connections, variables, xcoms, at, asset_events, answers, takes, only=None) -> RunResult:
-    check_tasks(dag, "answers", answers or {})
+def _run(dag: DAG, *, at, **given) -> RunResult:
     with _clock() as clock:
-        scheduled = at if isinstance(at, ScheduledRun) else None
         if at is not None:
-            clock.move_to(moment_in(dag, at.run_after if scheduled else at))
-        now = datetime.datetime.now(datetime.timezone.utc) if at is None else moment_in(dag, _moment_of(at))
-        run, interval = run_of(now, conf=conf, by_assets=bool(asset_events), scheduled=scheduled)
-        given = Given(
-            run=run,
-            interval=interval,
-            connections=connections_of(connections),
-            variables=variables_of(variables),
-            xcoms=values_of(dag, xcoms),
-            answers=dict(answers or {}),
-            events=events_of(asset_events, now),
-            takes=durations_of(dag, takes),
-            only=only,
-        )
-        result = VirtualRun(dag, given, clock).to_end()
-    assert isinstance(result, RunResult)
+            clock.move_to(moment_in(dag, _moment_of(at)))
+        result = run_once(dag, clock=clock, at=at, **given)
     recorder.runs.append(result)
+    return result
+
+
+def run_once(
+    dag: DAG,
+    *,
+    clock: Clock,
+    conf,
+    connections,
+    variables,
+    xcoms,
+    at,
+    answers,
+    asset_events=None,
+    takes=None,
+    only: tuple[str, int | None] | None = None,
+    debug: Debug | None = None,
+) -> RunResult:
+    """On this clock as it is. `at` only dates the run."""
+    check_tasks(dag, "answers", answers or {})
+    scheduled = at if isinstance(at, ScheduledRun) else None
+    now = datetime.datetime.now(datetime.timezone.utc) if at is None else moment_in(dag, _moment_of(at))
+    run, interval = run_of(now, conf=conf, by_assets=bool(asset_events), scheduled=scheduled)
+    given = Given(
+        run=run,
+        interval=interval,
+        connections=connections_of(connections),
+        variables=variables_of(variables),
+        xcoms=values_of(dag, xcoms),
+        answers=dict(answers or {}),
+        events=events_of(asset_events, now),
+        takes=durations_of(dag, takes),
+        only=only,
+    )
+    result = VirtualRun(dag, given, clock, debug).to_end()
+    assert isinstance(result, RunResult)
     return result
 
 

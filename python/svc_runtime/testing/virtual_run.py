@@ -1,4 +1,4 @@
-"""A run whose waits take no time: the clock of the test moves to the moment that is waited for.
+"""A run on the clock of a test, which moves to the moment that is waited for. Waits therefore take no time.
 
 next task? ─▶ run it; the clock moves by what the test says that it takes
      └─ none ─▶ a trigger fires by itself ─▶ next task?
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .clock import Clock
+    from .debuggers import Debug
     from .given import Given
 
 # A trigger of the author may have real work. After this, the test goes on with what is next on the clock.
@@ -43,10 +44,11 @@ _TIMED_OUT = {"error": "Trigger timeout"}
 
 
 class VirtualRun(LocalRun):
-    def __init__(self, dag, given: Given, clock: Clock) -> None:
+    def __init__(self, dag, given: Given, clock: Clock, debug: Debug | None = None) -> None:
         secrets = LocalSecrets(given.variables, given.connections)
         super().__init__(dag, given.run, secrets, None)
         self._clock = clock
+        self._debug = debug
         self._test = given
         self._people = People(given.answers, self._now)
         self._store.answers = {"ask_person": self._people.ask, "asset_events": self._asset_events}
@@ -58,6 +60,8 @@ class VirtualRun(LocalRun):
         self._deadlines: list[tuple[datetime.datetime, int]] = []
         self._missed: list[MissedDeadline] = []
         self._expand_over_given_values()
+        if debug is not None:
+            self._leave_out_retries()
         if given.only is not None:
             self._let_only_run(given.only[0])
 
@@ -71,6 +75,11 @@ class VirtualRun(LocalRun):
                 task["mapping"] |= {"kind": "expand_kwargs", "value": items, "length": length, "depends_on": []}
                 task["mapping"].pop("arguments", None)
 
+    def _leave_out_retries(self) -> None:
+        """A debugger opens once for each task that fails."""
+        for task in self._spec["tasks"]:
+            task["policy"]["retries"] = 0
+
     def _let_only_run(self, task_id: str) -> None:
         """Whatever the tasks before it would have done."""
         for task in self._spec["tasks"]:
@@ -82,7 +91,7 @@ class VirtualRun(LocalRun):
     def _ask(self, **message) -> dict:
         if message["op"] == "open":
             self._deadlines = sorted(self._moments_of_deadlines())
-            message["keepsDelays"] = True
+            message["keepsDelays"] = self._clock.is_movable
         return super()._ask(now=iso(self._now()), **message)
 
     def _interval(self) -> dict:
@@ -120,7 +129,7 @@ class VirtualRun(LocalRun):
             return
         upcoming = self._next_moment()
         if self._triggers:
-            fired = self._triggers.next_event(None if upcoming is None else _TRIGGER_PATIENCE_SECONDS)
+            fired = self._triggers.next_event(self._patience(upcoming))
             if fired is not None:
                 self._timed.pop(fired[0], None)
                 self._resume(*fired)
@@ -134,6 +143,13 @@ class VirtualRun(LocalRun):
             self._resume(place, self._timed.pop(place)[1])
         else:
             self._tell(place, op="due")
+
+    def _patience(self, upcoming: tuple[datetime.datetime, Place] | None) -> float | None:
+        if upcoming is None:
+            return None
+        if self._clock.is_movable:
+            return _TRIGGER_PATIENCE_SECONDS
+        return max(0.0, (upcoming[0] - self._now()).total_seconds())
 
     def _not_after_timeout(self, at: datetime.datetime) -> datetime.datetime:
         timeout = self._spec["dag"]["dagrun_timeout"]
@@ -219,6 +235,8 @@ class VirtualRun(LocalRun):
             log.add(f"--- try {job['try_number']} ---")
         with log.kept(), waiting.waits_by(self._pause):
             outcome = self._outcomes[place] = super()._attempt(job, channel)
+        if outcome.state == "failed" and outcome.error is not None and self._debug is not None:
+            self._debug(outcome.error, author_line(outcome.error, self._dag.fileloc))
         if outcome.state not in ("reschedule", "deferred"):
             self._advance(self._now() + self._test.takes.get(job["task_id"], datetime.timedelta(0)))
         return outcome

@@ -1,0 +1,136 @@
+"""`python -m svc_runtime.testing.program`: a run for `svc test`. It reads its order from descriptor 3 and answers there.
+
+order ─▶ load the file ─▶ run ─▶ result, or what is wrong
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+import airflow  # noqa: F401  installs the import paths
+
+from .. import bundle_path
+from ..dag_test.dag_bag import DagBag
+from ..dag_test.output import printed_logs
+from ..dag_test.secret_files import read_connections, read_variables
+from ..exceptions import AirflowException
+from .answers import Answer
+from .clock import WaitingClock
+from .debuggers import debugger_of
+from .run import run_once
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..record.dag import DAG
+    from .results import RunResult, TaskResult
+
+_CHANNEL = 3
+
+
+class _Problem(Exception):
+    """What the person who asked has to change."""
+
+
+def main() -> None:
+    channel = os.fdopen(_CHANNEL, "r+b", buffering=0)
+    order = json.loads(_line(channel))
+    answer: dict[str, Any]
+    try:
+        answer = {"result": _shown(_run(order), order)}
+    except (_Problem, AirflowException, ValueError, OSError) as error:
+        answer = {"problem": str(error)}
+    channel.write(json.dumps(answer).encode() + b"\n")
+    channel.close()
+
+
+def _line(channel) -> bytes:
+    text = b""
+    while not text.endswith(b"\n"):
+        piece = channel.read(1 << 16)
+        if not piece:
+            raise EOFError("the order is not complete")
+        text += piece
+    return text
+
+
+def _run(order: dict[str, Any]) -> RunResult:
+    debug = debugger_of(order["debugger"])
+    dag = _load(order)
+    task_id = order["task_id"]
+    with printed_logs(sys.stdout):
+        return run_once(
+            dag,
+            clock=WaitingClock(),
+            conf=order["conf"],
+            connections=read_connections(order["connections"]),
+            variables=read_variables(order["variables"]),
+            xcoms={(one["task_id"], one["key"]): one["value"] for one in order["xcoms"]},
+            at=order["at"],
+            answers={task: Answer(options) for task, options in order["answers"].items()},
+            only=None if task_id is None else (task_id, order["map_index"]),
+            debug=debug,
+        )
+
+
+def _load(order: dict[str, Any]) -> DAG:
+    path, dag_id = order["path"], order["dag_id"]
+    bundle_path.enter(path=path, root=order["root"], bundle=order["bundle"])
+    bag = DagBag(path, bundle_path=order["root"], safe_mode=False)
+    if bag.import_errors:
+        raise _Problem("\n".join(bag.import_errors.values()))
+    found = bag.dags.get(dag_id) or (next(iter(bag.dags.values())) if len(bag.dags) == 1 else None)
+    if found is None:
+        raise _Problem(f"{path} has no DAG {dag_id}")
+    found.dag_id = dag_id  # svc.yaml may have given it another id
+    return found
+
+
+def _shown(run: RunResult, order: dict[str, Any]) -> dict:
+    task_id, map_index = order["task_id"], order["map_index"]
+    tasks = [task for task in run.svc_instances if task_id in (None, task.task_id)]
+    tasks = [task for task in tasks if map_index in (None, task.map_index)]
+    if not tasks:
+        count = sum(task.task_id == task_id for task in run.svc_instances)
+        raise _Problem(f"{task_id} has {count} instances and none with map index {map_index}")
+    return {
+        "dag_id": run.dag_id,
+        "run_id": run.run_id,
+        "logical_date": None if run.logical_date is None else run.logical_date.isoformat(),
+        "state": str(run.state) if task_id is None else _state_of(tasks),
+        "seconds": run.duration if task_id is None else sum(task.duration or 0 for task in tasks),
+        "tasks": [_task(task) for task in tasks],
+    }
+
+
+def _state_of(tasks: list[TaskResult]) -> str:
+    """Of the only task: its own, or that of its first instance that did not succeed."""
+    states = [str(task.state) for task in tasks]
+    return next((state for state in states if state != "success"), "success")
+
+
+def _task(task: TaskResult) -> dict:
+    return {
+        "task_id": task.task_id,
+        "map_index": task.map_index,
+        "state": None if task.state is None else str(task.state),
+        "tries": task.tries,
+        "seconds": task.duration,
+        "value": _plain(task.xcom),
+        "error": task.error_text,
+        "line": None if task.line is None else str(task.line),
+    }
+
+
+def _plain(value):
+    try:
+        return json.loads(json.dumps(value, default=repr))
+    except (TypeError, ValueError):
+        return repr(value)
+
+
+if __name__ == "__main__":
+    main()
