@@ -10,6 +10,7 @@ const files = testFilesByTier();
 const cores = availableParallelism();
 
 const POSTGRES = 'packages/testing/postgres/postgres-for-all-tests.ts';
+const IN_MEMORY = 'packages/testing/vitest/files-in-memory.ts';
 const FILE_COSTS = 'packages/testing/vitest/file-costs.ts';
 const SEEDS = 'packages/testing/vitest/seeds.ts';
 const DECLARED_ANSWERS = 'packages/testing/vitest/declared-answers.ts';
@@ -51,7 +52,7 @@ export default defineConfig({
         test: {
           name: 'db',
           include: files.db,
-          globalSetup: [POSTGRES],
+          globalSetup: [IN_MEMORY, POSTGRES],
           setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS, NO_OUTSIDE_WORLD],
           provide: { tier: 'db' },
           isolate: false,
@@ -64,7 +65,7 @@ export default defineConfig({
         test: {
           name: 'system',
           include: files.system,
-          globalSetup: [POSTGRES],
+          globalSetup: [IN_MEMORY, POSTGRES],
           setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS, NOTHING_LEFT],
           isolate: false, // as above: a process of its own costs each file 1 s
           maxWorkers: WAITING,
@@ -76,7 +77,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: files.alone,
-          globalSetup: [POSTGRES],
+          globalSetup: [IN_MEMORY, POSTGRES],
           setupFiles: [FILE_COSTS, SEEDS, DECLARED_ANSWERS],
           maxWorkers: WAITING,
           sequence: { groupOrder: 1 },

@@ -168,7 +168,8 @@ class Reads:
             self.refuse("it reads from a descriptor")
             return None
         found = os.path.abspath(os.fsdecode(path))  # type: ignore[arg-type]
-        if found.startswith(("/proc/", "/sys/", "/dev/")):
+        # Files in memory (/dev/shm) are as any other; everything else there has no content of its own.
+        if found.startswith(("/proc/", "/sys/", "/dev/")) and not found.startswith("/dev/shm/"):
             self.refuse(f"it reads {found}")
             return None
         return None if self._is_installed(found) else found
