@@ -111,14 +111,29 @@ const tooNew = (names: string): SchemaTooNewError =>
  * not migrate, and waits until another one has. Refuses the schema of a newer version.
  */
 export async function missingMigrations(db: Database): Promise<string[]> {
-  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db.shared).catch((error) => {
-    if ((error as { code?: unknown }).code === '42P01') return { rows: [] }; // an empty database
-    throw error;
-  });
-  const names = new Set(applied.rows.map(({ name }) => name));
+  const names = await appliedMigrations(db.shared);
   const unknown = [...names].filter((name) => !Object.hasOwn(MIGRATIONS, name));
   if (unknown.length > 0) throw tooNew(unknown.join(', '));
   return Object.keys(MIGRATIONS).filter((name) => !names.has(name));
+}
+
+async function appliedMigrations(db: Kysely<AllTables>): Promise<Set<string>> {
+  const applied = await sql<{ name: string }>`select name from kysely_migration`.execute(db).catch((error) => {
+    if ((error as { code?: unknown }).code === '42P01') return { rows: [] }; // an empty database
+    throw error;
+  });
+  return new Set(applied.rows.map(({ name }) => name));
+}
+
+/**
+ * True when the schema is the one of this version. The migrator would read the columns of all tables twice to find
+ * that out, which costs 30 ms of processor time at each start.
+ */
+async function isUpToDate(db: Kysely<AllTables>): Promise<boolean> {
+  // The migrator explains any error better.
+  const names = await appliedMigrations(db).catch(() => new Set<string>());
+  const expected = Object.keys(MIGRATIONS);
+  return names.size === expected.length && expected.every((name) => names.has(name));
 }
 
 export async function migrate(url: string): Promise<{ applied: string[] }> {
@@ -134,6 +149,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   });
   const db = new Kysely<AllTables>({ dialect: new PostgresDialect({ pool }) });
   try {
+    if (await isUpToDate(db)) return { applied: [] };
     const migrator = new Migrator({ db, provider: { getMigrations: async () => MIGRATIONS } });
     const { error, results } = await migrator.migrateToLatest();
     if (error instanceof Error && error.message.startsWith('corrupted migrations')) {
