@@ -1,6 +1,9 @@
 /**
  * The order of test files. Vitest begins with the largest files where it has no times of an earlier run, as in a fresh
  * clone; a small file that takes two minutes then begins last, and the other workers wait for it with nothing to do.
+ *
+ * Files of a project follow each other. A worker ends when the next file is of another project, and the next worker
+ * imports the product again, which costs 4 s of processor time.
  */
 import { BaseSequencer } from 'vitest/node';
 import type { TestSpecification } from 'vitest/node';
@@ -50,8 +53,12 @@ const place = ({ moduleId }: TestSpecification): number => {
   return index === -1 ? ORDER.length : index;
 };
 
+/** The project with the longest files begins, and the one whose last files are short ends. */
+const PROJECTS = ['unit', 'alone', 'system', 'db'];
+const projectOf = ({ project }: TestSpecification): number => PROJECTS.indexOf(project.name);
+
 export class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).toSorted((a, b) => place(a) - place(b));
+    return (await super.sort(files)).toSorted((a, b) => projectOf(a) - projectOf(b) || place(a) - place(b));
   }
 }
