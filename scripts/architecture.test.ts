@@ -14,7 +14,7 @@ type Arrows = Record<string, readonly string[]>;
 const PACKAGES: Arrows = {
   spec: [],
   web: [],
-  proto: [],
+  proto: ['spec'],
   client: ['spec'],
   'local-postgres': [],
   mcp: ['client', 'spec'],
@@ -49,12 +49,15 @@ const SERVER: Arrows = {
   // Workers join with tokens that are made like those of service accounts.
   agents: ['auth', 'config', 'db', 'engine', 'logs', 'tls', 'vault', 'xcom'],
   executors: ['agents', 'config', 'db', 'engine'],
+  // The process that syncs a bundle is started like an agent.
+  delivery: ['config', 'db', 'executors', 'registry', 'vault'],
   http: ['auth', 'config', 'db', 'tls', 'vault'],
   api: [
     'auth',
     'config',
     'db',
     'diagnosis',
+    'delivery',
     'engine',
     'http',
     'logs',
@@ -85,6 +88,7 @@ const RESOURCES: Arrows = {
   assets: [],
   auth: [],
   backfills: [],
+  bundles: [],
   connections: [],
   ide: [],
   logs: [],

@@ -10,7 +10,7 @@ if (!import.meta.filename.endsWith('.cjs')) keepCompiledCode();
 
 const manifest = JSON.parse(readFileSync(new URL('./package.json', import.meta.url), 'utf8')) as { version: string };
 
-const HELP = `Usage: svc-agent work | run | test-connection | --version | --help
+const HELP = `Usage: svc-agent work | run | test-connection | sync-bundle | --version | --help
 
 Runs task attempts for the svc control plane, which starts it; people do so for workers on other hosts.
 
@@ -25,6 +25,7 @@ Runs task attempts for the svc control plane, which starts it; people do so for 
                               needed unless the control plane is on this host
   run    runs one attempt
   test-connection   reads a connection as JSON, and says whether it works
+  sync-bundle       reads a bundle as JSON, fetches its source and compiles it
 
 Environment:
   SVC_AGENT_TOKEN                 credential of the worker (work) or of the attempt (run)
@@ -54,7 +55,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const isKnown = ['work', 'run', 'test-connection'].includes(command ?? '');
+  const isKnown = ['work', 'run', 'test-connection', 'sync-bundle'].includes(command ?? '');
   if (!isKnown || (command !== 'work' && rest.length > 0)) {
     const problem = command === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(rest[0] ?? command)}`;
     say(`${problem}: see svc-agent --help`);
@@ -66,6 +67,10 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
     const result = await testConnection({ stdin: process.stdin, env: process.env, say });
     await new Promise<void>((resolve) => void process.stdout.write(JSON.stringify(result), () => resolve()));
     return 0;
+  }
+  if (command === 'sync-bundle') {
+    const { syncBundle } = await import('./bundles/sync-bundle.ts');
+    return syncBundle({ stdin: process.stdin, stdout: process.stdout, env: process.env });
   }
   const stopping = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT']) process.on(signal, () => stopping.abort());

@@ -6,6 +6,8 @@ import type { ExitCode } from './cli-error.ts';
 import { createCommandAnnouncement } from './client/command-announcement.ts';
 import { addCheckCommand } from './check/check.ts';
 import { addFixCommand } from './check/fix.ts';
+import { addBundlesCommands } from './bundles/bundles-commands.ts';
+import { addDeploymentsCommands } from './bundles/deployments-commands.ts';
 import { addAuthCommands } from './commands/auth.ts';
 import { addBackfillCommands } from './commands/backfill.ts';
 import { addCompileCommand } from './commands/compile.ts';
@@ -94,6 +96,8 @@ export function buildProgram(context: CliContext): SvcCommand {
   addImagesCommands(program, context);
   program.commandsGroup('Talk to a control plane:');
   addDagsCommands(program, context);
+  addBundlesCommands(program, context);
+  addDeploymentsCommands(program, context);
   addRunsCommands(program, context);
   addBackfillCommands(program, context);
   addAuthCommands(program, context);

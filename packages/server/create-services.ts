@@ -29,6 +29,7 @@ export function createServices(input: {
   logs: LogStore;
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
+  wakeBundles: Services['wakeBundles'];
   valueCache: ValueCache;
   storedValues: StoredValues;
   redisProblem: Services['redisProblem'];
@@ -62,6 +63,7 @@ export function createServices(input: {
     compileValues: openCompileValues({ config, db, keyring }),
     readerMasks: createReaderMasks({ db, keyring }),
     workspaceCompiler,
+    wakeBundles: input.wakeBundles,
     valueCache,
     storedValues,
     redisProblem,

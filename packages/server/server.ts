@@ -20,6 +20,7 @@ import { configuredSecrets } from './config/mask.ts';
 import { createProxyTrust } from './config/trusted-proxies.ts';
 import { createRunEngine, runsTasks } from './create-run-engine.ts';
 import type { RunEngine } from './create-run-engine.ts';
+import { createBundleSyncer } from './delivery/bundle-syncer.ts';
 import { createChangedValues } from './changed-values.ts';
 import { createServices } from './create-services.ts';
 import { DatabasePathError } from './db/database-path.ts';
@@ -154,6 +155,15 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     onAttemptStarts: metrics.attemptStarts,
   });
   if (engine.warmUsage) metrics.watchWarmWorkers(engine.warmUsage);
+  const bundles = createBundleSyncer({
+    config,
+    db: engineDb,
+    keyring,
+    compileValues: openCompileValues({ config, db: engineDb, keyring }),
+    holder: processId,
+    env: process.env,
+    log: logger,
+  });
   const services = createServices({
     config,
     db,
@@ -162,6 +172,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs,
     keyring,
     workspaceCompiler: options.workspaceCompiler,
+    wakeBundles: bundles.wake,
     secrets,
     valueCache,
     storedValues,
@@ -236,7 +247,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const closing = new AbortController();
   const stopTasks = (): Promise<void> =>
-    stopInTurn(logger, { housekeeping: () => housekeeping.stop(), ...engine.parts });
+    stopInTurn(logger, { housekeeping: () => housekeeping.stop(), bundles: () => bundles.stop(), ...engine.parts });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
@@ -293,6 +304,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
       if (runsTasks(config)) {
         housekeeping.start();
         engine.start();
+        bundles.start();
         logs.background?.start();
         statsd.start();
       }

@@ -42,6 +42,8 @@ export function liteDefaults(input: {
     ...(taskUser !== '' && { 'executor.task_user': taskUser, 'executor.isolation': 'apart' }),
     'executor.staging_dir': staging,
     'logs.dir': logs,
+    // The person who owns the machine may name any folder of it. Git and author code run as the user of tasks.
+    'bundles.allowed_paths': ['/'],
     'observability.otel.enabled': 'false',
     'observability.log_format': 'text',
     'ui.edition': 'lite',

@@ -442,6 +442,123 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/bundles": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List bundles by name */
+        get: operations["get_bundles"];
+        put?: never;
+        /**
+         * Create a bundle, and sync it
+         * @description With `conn_id` it also needs `write:connection`, because the source gets the secret.
+         */
+        post: operations["post_bundle"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a bundle: its settings, what is current, and its last sync */
+        get: operations["get_bundle"];
+        put?: never;
+        post?: never;
+        /** Remove a bundle with its deployments; its DAGs become stale and keep their history */
+        delete: operations["delete_bundle"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the settings of a bundle, and sync it
+         * @description What is left out stays. A bundle with `conn_id` also needs `write:connection`, because the source gets the secret.
+         */
+        patch: operations["patch_bundle"];
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}/deployments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deployments of a bundle, newest first */
+        get: operations["get_deployments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}/deployments/{deployment}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get a deployment with the versions of its DAGs */
+        get: operations["get_deployment"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make an older deployment current again
+         * @description The commit that is undone is not deployed again before a sync is asked for or a newer commit comes.
+         */
+        post: operations["post_rollback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask for a sync, also of a commit that was undone
+         * @description The sync has ended when `sync.answered` of the bundle has reached `sync.requested` of this answer.
+         */
+        post: operations["post_bundle_sync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/config": {
         parameters: {
             query?: never;
@@ -3291,6 +3408,109 @@ export interface components {
                 action: "create" | "update" | "delete";
             } & (components["schemas"]["BulkCreateVariables"] | components["schemas"]["BulkUpdateVariables"] | components["schemas"]["BulkDeleteVariables"]))[];
         };
+        /** Bundle */
+        Bundle: {
+            adopt: boolean;
+            commit_url: string | null;
+            conn_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            current: components["schemas"]["CurrentDeployment"] | null;
+            folder: string;
+            /**
+             * @description `folder`: a folder on the host of the control plane
+             * @enum {unknown}
+             */
+            kind: "git" | "folder";
+            name: string;
+            /**
+             * @description `refuse`: a commit with a broken file changes nothing. `partial`: the rest of it is deployed, as Airflow does
+             * @enum {unknown}
+             */
+            on_error: "refuse" | "partial";
+            poll_seconds: number;
+            ref: string;
+            sync: components["schemas"]["BundleSync"];
+            url: string;
+        };
+        /** BundleBody */
+        BundleBody: {
+            /** @description Takes over DAGs that `svc deploy` has registered */
+            adopt?: boolean;
+            commit_url?: string | null;
+            conn_id?: string | null;
+            /** @description The DAGs are below this folder of the source; empty: in the source itself */
+            folder?: string;
+            /**
+             * @description `folder`: a folder on the host of the control plane
+             * @enum {unknown}
+             */
+            kind: "git" | "folder";
+            /** @description Letters, digits, dots, dashes and underscores; begins with a letter or a digit */
+            name: string;
+            /**
+             * @description `refuse`: a commit with a broken file changes nothing. `partial`: the rest of it is deployed, as Airflow does
+             * @enum {unknown}
+             */
+            on_error?: "refuse" | "partial";
+            /** @description How often the source is looked at; 0: only when a sync is asked for */
+            poll_seconds?: number;
+            /** @description A branch or tag; empty: the default branch */
+            ref?: string;
+            /** @description `https://…`, `ssh://…` or `user@host:path`, without a password; a path on the host needs `bundles.allowed_paths` */
+            url: string;
+        };
+        /** BundleCollection */
+        BundleCollection: {
+            bundles: components["schemas"]["Bundle"][];
+            total_entries: number;
+        };
+        /** BundleProblem */
+        BundleProblem: {
+            /** @description Empty: of the whole commit */
+            file: string;
+            line: number | null;
+            message: string;
+        };
+        /** BundleSync */
+        BundleSync: {
+            /** @description The last request that a sync has answered */
+            answered: number;
+            checked_at: string | null;
+            next_check_at: string | null;
+            problems: components["schemas"]["BundleProblem"][];
+            /** @description How many syncs were asked for */
+            requested: number;
+            /**
+             * @description Of the last sync. `refused`: the commit is broken; `failed`: the source could not be read
+             * @enum {unknown}
+             */
+            state: "waiting" | "running" | "done" | "refused" | "failed";
+            /** @description What it is doing, or how it ended */
+            text: string;
+            version: string | null;
+        };
+        /** BundleUpdate */
+        BundleUpdate: {
+            /** @description Takes over DAGs that `svc deploy` has registered */
+            adopt?: boolean;
+            commit_url?: string | null;
+            conn_id?: string | null;
+            /** @description The DAGs are below this folder of the source; empty: in the source itself */
+            folder?: string;
+            /**
+             * @description `refuse`: a commit with a broken file changes nothing. `partial`: the rest of it is deployed, as Airflow does
+             * @enum {unknown}
+             */
+            on_error?: "refuse" | "partial";
+            /** @description How often the source is looked at; 0: only when a sync is asked for */
+            poll_seconds?: number;
+            /** @description A branch or tag; empty: the default branch */
+            ref?: string;
+            /** @description `https://…`, `ssh://…` or `user@host:path`, without a password; a path on the host needs `bundles.allowed_paths` */
+            url?: string;
+        };
         /** ChangePasswordRequest */
         ChangePasswordRequest: {
             current_password: string;
@@ -3610,6 +3830,17 @@ export interface components {
             expires_in?: number;
             queues: string[];
         };
+        /** CurrentDeployment */
+        CurrentDeployment: {
+            author: string;
+            /** Format: date-time */
+            deployed_at: string;
+            deployment: number;
+            message: string;
+            url: string | null;
+            /** @description The commit */
+            version: string;
+        };
         /** DAG */
         DAG: {
             allowed_run_types: string[] | null;
@@ -3699,6 +3930,13 @@ export interface components {
             }[];
             /** @description What the compiler warned of */
             warnings?: string[];
+        };
+        /** DagChange */
+        DagChange: {
+            after: number | null;
+            before: number | null;
+            /** @enum {unknown} */
+            change: "added" | "changed" | "removed";
         };
         /** DAGCollection */
         DAGCollection: {
@@ -4033,6 +4271,47 @@ export interface components {
         /** DeadlineCollection */
         DeadlineCollection: {
             deadlines: components["schemas"]["Deadline"][];
+            total_entries: number;
+        };
+        /** DeployedDag */
+        DeployedDag: {
+            file: string;
+            version: number;
+        };
+        /** Deployment */
+        Deployment: {
+            author: string;
+            bundle_name: string;
+            /** @description How many DAGs it added, changed or removed */
+            changed: number;
+            /** @description By DAG id */
+            changes: {
+                [key: string]: components["schemas"]["DagChange"];
+            };
+            committed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description By DAG id: the version of the DAG, and its file in the bundle */
+            dags: {
+                [key: string]: components["schemas"]["DeployedDag"];
+            };
+            /** @description Its number within the bundle */
+            deployment: number;
+            is_current: boolean;
+            /** @enum {unknown} */
+            kind: "sync" | "rollback";
+            message: string;
+            /** @description With `on_error: partial`: what was left out */
+            problems: components["schemas"]["BundleProblem"][];
+            repeats: number | null;
+            url: string | null;
+            /** @description The commit; of a folder, the hash of its files */
+            version: string;
+        };
+        /** DeploymentCollection */
+        DeploymentCollection: {
+            deployments: components["schemas"]["ListedDeployment"][];
             total_entries: number;
         };
         /** DeviceLogin */
@@ -4397,6 +4676,27 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             total_entries: number;
         };
+        /** ListedDeployment */
+        ListedDeployment: {
+            author: string;
+            bundle_name: string;
+            /** @description How many DAGs it added, changed or removed */
+            changed: number;
+            committed_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            /** @description Its number within the bundle */
+            deployment: number;
+            is_current: boolean;
+            /** @enum {unknown} */
+            kind: "sync" | "rollback";
+            message: string;
+            repeats: number | null;
+            url: string | null;
+            /** @description The commit; of a folder, the hash of its files */
+            version: string;
+        };
         /**
          * LogStoreHealth
          * @description Only where task logs are kept in an object store
@@ -4598,6 +4898,11 @@ export interface components {
             problem: string | null;
             /** @description `healthy` or `unhealthy`, as the process that answers sees it */
             status: string;
+        };
+        /** RollbackBody */
+        RollbackBody: {
+            /** @description The deployment to go back to; default: the one before the current one */
+            to?: number;
         };
         /** RotateServiceAccountRequest */
         RotateServiceAccountRequest: {
@@ -6116,6 +6421,225 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["BackfillDryRun"];
+                };
+            };
+        };
+    };
+    get_bundles: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
+                name_pattern?: string;
+                /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */
+                name_prefix_pattern?: string;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BundleCollection"];
+                };
+            };
+        };
+    };
+    post_bundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BundleBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bundle"];
+                };
+            };
+        };
+    };
+    get_bundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bundle"];
+                };
+            };
+        };
+    };
+    delete_bundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    patch_bundle: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BundleUpdate"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bundle"];
+                };
+            };
+        };
+    };
+    get_deployments: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentCollection"];
+                };
+            };
+        };
+    };
+    get_deployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+                deployment: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+        };
+    };
+    post_rollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RollbackBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deployment"];
+                };
+            };
+        };
+    };
+    post_bundle_sync: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Bundle"];
                 };
             };
         };

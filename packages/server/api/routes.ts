@@ -13,6 +13,8 @@ import { registerOidc } from './auth/oidc.ts';
 import { registerTokens } from './auth/tokens.ts';
 import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
+import { registerBundles } from './bundles/bundles.ts';
+import { registerDeployments } from './bundles/deployments.ts';
 import { registerConnections } from './connections/connections.ts';
 import { registerDagRuns } from './dag-runs/dag-runs.ts';
 import { registerMaterialize } from './dag-runs/materialize.ts';
@@ -71,6 +73,8 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerDags(app, services);
   registerDagVersions(app, services);
   registerValuesForCompile(app, services);
+  registerBundles(app, services);
+  registerDeployments(app, services);
   registerDagSources(app, services);
   registerDagTags(app, services);
   registerDagRuns(app, services);

@@ -44,6 +44,8 @@ export type Services = {
   storedValues: StoredValues;
   /** Returns what is wrong with Redis, or null. Undefined if Redis is not configured. */
   redisProblem: (() => string | null) | undefined;
+  /** Lets this process look at once for bundles that are due. */
+  wakeBundles: () => void;
   /** Compiles edited files. Undefined if DAGs are compiled elsewhere. */
   workspaceCompiler: WorkspaceCompiler | undefined;
 };

@@ -3,6 +3,7 @@
 
 import type { KeyDefinition, ValueOf } from './key-definition.ts';
 import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from './keys-auth.ts';
+import { BUNDLES_KEYS } from './keys-bundles.ts';
 import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-executor.ts';
 import {
   CONNECTIONS_KEYS,
@@ -30,6 +31,7 @@ export const CONFIG_KEYS = {
   ...EXECUTOR_KEYS,
   ...EXECUTOR_DEFAULTS_KEYS,
   ...EXECUTION_KEYS,
+  ...BUNDLES_KEYS,
   ...LOGS_KEYS,
   ...SECRETS_KEYS,
   ...XCOM_KEYS,

@@ -1,5 +1,7 @@
 // Values that follow from other values. Each fallback of the reference page is implemented here once.
 
+import { homedir } from 'node:os';
+import { join } from 'node:path';
 import type { Config } from './keys.ts';
 
 /** Returns the RPC address that agents connect to: the configured one, or that of the listener. */
@@ -40,4 +42,11 @@ export const needsFirstUser = (config: Config): boolean => config.auth.provider 
 /** Returns the arguments of the external secrets backend. An empty value means that there are none. */
 export function secretsBackendKwargs(config: Config): string {
   return config.secrets.backendKwargs.trim() === '' ? '{}' : config.secrets.backendKwargs;
+}
+
+/** Returns the folder with the repositories and files of bundles. */
+export function bundleCacheFolder(config: Config, env: Readonly<Record<string, string | undefined>>): string {
+  const { cacheDir } = config.bundles;
+  const home = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
+  return cacheDir === '' ? join(home, 'svc', 'bundles') : cacheDir;
 }

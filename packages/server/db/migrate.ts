@@ -46,6 +46,7 @@ import * as storedValues from './migrations/0039-stored-values.ts';
 import * as valuesThatFilesRead from './migrations/0040-values-that-files-read.ts';
 import * as workMetrics from './migrations/0041-work-metrics.ts';
 import * as stateStores from './migrations/0042-state-stores.ts';
+import * as bundles from './migrations/0043-bundles.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -95,6 +96,7 @@ const MIGRATIONS = {
   '0040-values-that-files-read': valuesThatFilesRead,
   '0041-work-metrics': workMetrics,
   '0042-state-stores': stateStores,
+  '0043-bundles': bundles,
 };
 
 export class SchemaTooNewError extends Error {}

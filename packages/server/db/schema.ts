@@ -11,6 +11,7 @@ import type {
   AssetsTable,
   DagRunAssetEventsTable,
 } from './tables/assets.ts';
+import type { BundlesTable, DeploymentsTable } from './tables/bundles.ts';
 import type {
   DagFavoritesTable,
   DagVersionsTable,
@@ -118,6 +119,8 @@ export type TenantTables = {
   logs_of_removed_runs: LogsOfRemovedRunsTable;
   airflow_imports: AirflowImportsTable;
   worker_tokens: WorkerTokensTable;
+  bundles: BundlesTable;
+  deployments: DeploymentsTable;
 };
 
 /** Tables without a tenant, or across tenants. */
@@ -197,6 +200,8 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   logs_of_removed_runs: true,
   airflow_imports: true,
   worker_tokens: true,
+  bundles: true,
+  deployments: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

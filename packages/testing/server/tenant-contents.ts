@@ -3,6 +3,8 @@
  * needs a value here: make the object, and return its id under the name of the parameter.
  */
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
+import { insertBundle } from '@svc/server/db/bundles/bundles.ts';
+import { insertDeployment } from '@svc/server/db/bundles/deployments.ts';
 import { recordWorker } from '@svc/server/db/workers/workers.ts';
 import { askOnce } from '@svc/server/db/task-instances/hitl.ts';
 import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
@@ -83,6 +85,7 @@ export async function fillTenant(server: TestServer, token: string, name: string
     bundle_name: 'dags',
     stack_trace: marker,
   });
+  const bundleName = await fillBundle(server, token, marker);
   const { event_logs: entries } = (await server.call('/api/v2/eventLogs?event=post_user&limit=1', { token })).json<{
     event_logs: { event_log_id: number }[];
   }>();
@@ -119,6 +122,8 @@ export async function fillTenant(server: TestServer, token: string, name: string
       import_error_id: importError['import_error_id'],
       event_log_id: entries[0]?.event_log_id,
       expires_at: null, // a value of a state store: one that has expired is gone
+      bundle: bundleName,
+      deployment: 1,
       ...OTHER_VALUES,
       // Another one each time it is asked for: a user can be created only once.
       get email() {
@@ -253,6 +258,35 @@ async function openBackfill(server: TestServer, token: string, dagId: string): P
   return id;
 }
 
+/** A bundle with a deployment. Nothing syncs it. */
+async function fillBundle(server: TestServer, token: string, marker: string): Promise<string> {
+  const db = server.db.tenant(tenantOf(token));
+  const name = `bundle-${crypto.randomUUID()}`;
+  await insertBundle(db, {
+    name,
+    kind: 'git',
+    url: `https://forge.invalid/${marker}.git`,
+    on_error: 'refuse',
+    adopts: false,
+    poll_seconds: 0,
+    created_by: marker,
+  });
+  await insertDeployment(db, {
+    bundle_name: name,
+    number: 1,
+    kind: 'sync',
+    version: 'commit',
+    author: marker,
+    message: marker,
+    root: '/nowhere',
+    dags: '{}',
+    changes: '{}',
+    changed: 0,
+    created_by: marker,
+  });
+  return name;
+}
+
 /** The tenant a token is for. */
 function tenantOf(token: string): string {
   const claims = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as { tenant_id: string };
@@ -260,6 +294,12 @@ function tenantOf(token: string): string {
 }
 
 const OTHER_VALUES = {
+  // Of a bundle: no pattern tells what these are.
+  url: 'https://forge.invalid/dags.git',
+  ref: 'main',
+  folder: 'dags',
+  commit_url: 'https://forge.invalid/commit/{commit}',
+  conn_id: null,
   roles: ['viewer'],
   role: 'viewer',
   username: ADMIN_EMAIL,

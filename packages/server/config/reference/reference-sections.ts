@@ -1,4 +1,5 @@
 import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from '../keys-auth.ts';
+import { BUNDLES_KEYS } from '../keys-bundles.ts';
 import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from '../keys-executor.ts';
 import {
   CONNECTIONS_KEYS,
@@ -62,6 +63,7 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
     intro: 'Reuse of one task pod across many attempts. With pools off, each attempt gets a pod of its own.',
     keys: keysOf(EXECUTION_KEYS),
   },
+  { title: 'Bundles (`bundles.*`)', keys: keysOf(BUNDLES_KEYS) },
   { title: 'Logs (`logs.*`)', keys: keysOf(LOGS_KEYS) },
   {
     title: 'External secrets (`secrets.*`)',

@@ -59,6 +59,8 @@ export const GRANTS: Grants = {
   versions_of_deleted_dags: both(WRITE),
   dag_versions: both(WRITE),
   import_errors: both(WRITE),
+  bundles: both(WRITE),
+  deployments: both(WRITE),
   dag_warnings: both(WRITE),
   // Runs. A user that may write `given_by` may give out attempts: migration 0023.
   dag_runs: both(WRITE),

@@ -1,0 +1,64 @@
+/** `svc bundles`, `svc deployments` and `svc rollback` against a real control plane and a real repository. */
+import { dagText } from '@svc/testing/compiler/workspace.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
+import type { BundleServer } from '@svc/testing/server/bundle-server.ts';
+import { createGitRepository } from '@svc/testing/server/git-repository.ts';
+import type { GitRepository } from '@svc/testing/server/git-repository.ts';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+let server: BundleServer;
+let repository: GitRepository;
+
+beforeAll(async () => {
+  repository = createGitRepository();
+  server = await startBundleServer();
+});
+afterAll(async () => {
+  await server?.close();
+  repository?.[Symbol.dispose]();
+});
+
+const svc = (...argv: string[]) => runSvc(argv, { env: { SVC_SERVER_URL: server.url, SVC_TOKEN: server.token } });
+
+it('a person adds a repository, follows a refused push, mends it and undoes it, by commands alone', async () => {
+  const first = repository.push({ 'team/dags/a.py': dagText('cli_a') }, 'Add a');
+  const added = await svc('bundles', 'add', 'etl', repository.url, '--folder', 'team/', '--poll', '0', '--follow');
+  expect(added.code).toBe(0);
+  expect(added.stdout).toBe(`etl: deployment 1: ${first.slice(0, 12)}, 1 DAG changed\n`);
+  expect((await svc('bundles', 'list')).stdout).toMatch(
+    new RegExp(`BUNDLE +SOURCE +DEPLOYMENT +COMMIT[^]*etl +\\S+dags\\.git +1 +${first.slice(0, 12)}`),
+  );
+
+  repository.push({ 'team/dags/b.py': `${dagText('cli_b')}\nraise ValueError("not today")\n` });
+  const refused = await svc('bundles', 'sync', 'etl', '--follow');
+  expect(refused).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/dags\/b\.py:7: .*not today[^]*is not deployed/) as string,
+  });
+  const shown = await svc('bundles', 'show', 'etl');
+  expect(shown.stdout).toMatch(/Commit +[0-9a-f]{40}[^]*Message +Add a[^]*Broken in [0-9a-f]{12}:\n {2}dags\/b\.py:7:/);
+
+  repository.push({ 'team/dags/b.py': dagText('cli_b') }, 'Mend b');
+  expect((await svc('bundles', 'sync', 'etl', '--follow')).code).toBe(0);
+  expect((await svc('deployments', 'diff', 'etl', '1')).stdout).toMatch(/cli_b +added +- +v1/);
+  const undone = await svc('rollback', 'etl');
+  expect(undone.stdout).toContain(`etl is back to deployment 1 (${first.slice(0, 12)}), 1 DAG changed`);
+  expect((await svc('deployments', 'list', 'etl')).stdout).toMatch(
+    /3 \(current\)[^]*back to deployment 1[^]*2 [^]*Mend b[^]*1 [^]*Add a/,
+  );
+  expect((await svc('deployments', 'show', 'etl')).stdout).toMatch(/Repeats +deployment 1[^]*cli_b +removed +v1 +-/);
+  const wrong = await svc('rollback', 'etl', '--to', 'yesterday');
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('no number of a deployment') as string });
+
+  expect((await svc('bundles', 'remove', 'etl')).code).toBe(0);
+  expect(await svc('bundles', 'show', 'etl')).toMatchObject({ code: 4 });
+  expect(await server.api('GET', '/dags/cli_a')).toMatchObject({ is_stale: true });
+});
+
+it('a source that cannot be read is a failure with the words of git, and changes nothing', async () => {
+  const failed = await svc('bundles', 'add', 'nothing', `${repository.url.slice(0, -4)}-gone.git`, '--follow');
+  expect(failed).toMatchObject({ code: 1, stderr: expect.stringMatching(/git ls-remote failed.*does not/) as string });
+  const unknown = await svc('bundles', 'add', 'other', repository.url, '--ref', 'no-such-branch', '--follow');
+  expect(unknown.stderr).toContain('has no branch and no tag "no-such-branch"');
+});

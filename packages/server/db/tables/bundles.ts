@@ -1,0 +1,78 @@
+/** Bundles and their deployments. */
+import type { Generated } from 'kysely';
+import type { GivenJson, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
+
+export type BundleKind = 'git' | 'folder';
+export type OnError = 'refuse' | 'partial';
+export type SyncState = 'waiting' | 'running' | 'done' | 'refused' | 'failed';
+
+/** Why a file of a commit does not compile. */
+export type BundleProblem = { file: string; line: number | null; message: string };
+
+/** A DAG of a deployment. */
+export type DeployedDag = {
+  version: number;
+  /** The path of its file in the bundle. */
+  file: string;
+  /** The path of its file below the folder that its tasks import from. */
+  source: string;
+  warnings?: string[];
+  differences?: string[];
+};
+
+export type DagChange = {
+  change: 'added' | 'changed' | 'removed';
+  before: number | null;
+  after: number | null;
+};
+
+export type BundlesTable = {
+  tenant_id: TenantId;
+  name: string;
+  kind: BundleKind;
+  url: string;
+  ref: Generated<string>;
+  folder: Generated<string>;
+  conn_id: string | null;
+  on_error: OnError;
+  adopts: boolean;
+  poll_seconds: number;
+  commit_url: string | null;
+  created_at: Timestamp;
+  created_by: string;
+  current_deployment: number | null;
+  seen_version: string | null;
+  sync_state: Generated<SyncState>;
+  sync_text: Generated<string>;
+  asked: Generated<number>;
+  answered: Generated<number>;
+  asked_by: string | null;
+  problems: GivenJson<BundleProblem[] | null> | null;
+  problem_version: string | null;
+  checked_at: NullableTimestamp;
+  next_check_at: Timestamp;
+  failures: Generated<number>;
+  lease_holder: string | null;
+  lease_until: NullableTimestamp;
+};
+
+export type DeploymentsTable = {
+  tenant_id: TenantId;
+  bundle_name: string;
+  number: number;
+  kind: 'sync' | 'rollback';
+  repeats: number | null;
+  version: string;
+  author: Generated<string>;
+  message: Generated<string>;
+  committed_at: NullableTimestamp;
+  url: string | null;
+  root: string;
+  dags: GivenJson<Record<string, DeployedDag>>;
+  changes: GivenJson<Record<string, DagChange>>;
+  /** How many DAGs that are. */
+  changed: number;
+  problems: GivenJson<BundleProblem[] | null> | null;
+  created_by: string;
+  created_at: Timestamp;
+};

@@ -1,0 +1,168 @@
+/** A push to a real repository becomes live, completely or not at all, and can be undone. */
+import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
+import { eventually } from '@svc/testing/eventually.ts';
+import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
+import type { BundleServer } from '@svc/testing/server/bundle-server.ts';
+import { createGitRepository } from '@svc/testing/server/git-repository.ts';
+import type { GitRepository } from '@svc/testing/server/git-repository.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+let server: BundleServer;
+let repository: GitRepository;
+
+beforeAll(async () => {
+  repository = createGitRepository();
+  server = await startBundleServer();
+});
+afterAll(async () => {
+  await server?.close();
+  repository?.[Symbol.dispose]();
+});
+
+type Deployments = {
+  deployments: { deployment: number; kind: string; changed: number; is_current: boolean }[];
+};
+const deployments = async (name: string) =>
+  (await server.api<Deployments>('GET', `/bundles/${name}/deployments`)).deployments;
+
+/** Lets the time of the next poll come, and waits until the source was looked at. */
+async function pollOnce(name: string): Promise<void> {
+  const { checked_at: before } = (await server.api<{ sync: { checked_at: string } }>('GET', `/bundles/${name}`)).sync;
+  const due = server.db.shared.updateTable('bundles').set({ next_check_at: new Date() });
+  await due.where('name', '=', name).execute();
+  await eventually(async () => {
+    const { sync } = await server.api<{ sync: { checked_at: string } }>('GET', `/bundles/${name}`);
+    return sync.checked_at !== before;
+  });
+}
+
+describe('a bundle of a git repository', () => {
+  it('deploys a commit, changes only the DAGs that differ, and marks removed ones as stale', async () => {
+    const first = repository.push(
+      { 'dags/a.py': dagText('git_a'), 'dags/b.py': dagText('git_b'), 'requirements.txt': '' },
+      'Add two DAGs',
+    );
+    const added = await server.addBundle('etl', repository.url, { commit_url: 'https://forge.example/c/{commit}' });
+    expect(added.sync).toMatchObject({ state: 'done', problems: [] });
+    expect(added.current).toEqual({
+      deployment: 1,
+      version: first,
+      author: 'Ada <ada@example.com>',
+      message: 'Add two DAGs',
+      url: `https://forge.example/c/${first}`,
+      deployed_at: expect.any(String) as string,
+    });
+    expect(await server.dags()).toEqual({ git_a: 1, git_b: 1 });
+
+    const second = repository.push({
+      'dags/a.py': dagText('git_a', ['changed']),
+      'dags/b.py': null,
+      'dags/c.py': dagText('git_c'),
+    });
+    expect(await server.sync('etl')).toMatchObject({ current: { deployment: 2, version: second } });
+    expect(await server.dags()).toEqual({ git_a: 2, git_c: 1 });
+    const { changes } = await server.api<{ changes: object }>('GET', '/bundles/etl/deployments/2');
+    expect(changes).toEqual({
+      git_a: { change: 'changed', before: 1, after: 2 },
+      git_b: { change: 'removed', before: 1, after: null },
+      git_c: { change: 'added', before: null, after: 1 },
+    });
+    const version = await server.api<object>('GET', '/dags/git_a/dagVersions/2');
+    expect(version).toMatchObject({
+      bundle_name: 'etl',
+      bundle_version: second,
+      bundle_url: `https://forge.example/c/${second}`,
+    });
+    const stale = await server.api<object>('GET', '/dags/git_b');
+    expect(stale).toMatchObject({ is_stale: true, bundle_version: first });
+  });
+
+  it('makes no deployment of a commit that is current already', async () => {
+    const before = await deployments('etl');
+    expect((await server.sync('etl')).sync).toMatchObject({ state: 'done' });
+    expect(await deployments('etl')).toEqual(before);
+  });
+
+  it('changes nothing when one file is broken, and names its file, its line and the commit', async () => {
+    const before = { dags: await server.dags(), deployments: await deployments('etl') };
+    const broken = repository.push({
+      'dags/a.py': 'from airflow.sdk import DAG\n\nnonsense(\n',
+      'dags/d.py': dagText('git_d'),
+    });
+    const { sync } = await server.sync('etl');
+    expect(sync).toMatchObject({
+      state: 'refused',
+      version: broken,
+      problems: [{ file: 'dags/a.py', line: 3, message: expect.stringContaining('never closed') as string }],
+    });
+    expect({ dags: await server.dags(), deployments: await deployments('etl') }).toEqual(before);
+    const { import_errors: errors } = await server.api<{ import_errors: object[] }>('GET', '/importErrors');
+    expect(errors).toMatchObject([
+      { bundle_name: 'etl', filename: 'dags/a.py', stack_trace: expect.stringContaining(broken) as string },
+    ]);
+  });
+
+  it('deploys the rest of a broken commit with on_error partial, and keeps the version of the broken file', async () => {
+    await server.api('PATCH', '/bundles/etl', { on_error: 'partial' });
+    await server.sync('etl');
+    expect(await server.dags()).toEqual({ git_a: 2, git_c: 1, git_d: 1 });
+    await server.api('PATCH', '/bundles/etl', { on_error: 'refuse' });
+    repository.push({ 'dags/a.py': dagText('git_a', ['mended']) });
+    expect((await server.sync('etl')).sync).toMatchObject({ state: 'done', problems: [] });
+    expect(await server.dags()).toEqual({ git_a: 3, git_c: 1, git_d: 1 });
+    expect(await server.api('GET', '/importErrors')).toMatchObject({ total_entries: 0 });
+  });
+
+  it('goes back to an older deployment with one audit entry, and a poll does not deploy the undone commit again', async () => {
+    const [current] = await deployments('etl');
+    const bad = repository.push({ 'dags/a.py': dagText('git_a', ['bad']), 'dags/e.py': dagText('git_e') });
+    await server.sync('etl');
+    expect(await server.dags()).toMatchObject({ git_a: 4, git_e: 1 });
+    const undone = await server.api<{ repeats: number; changes: object }>('POST', '/bundles/etl/rollback', {});
+    expect(undone).toMatchObject({ kind: 'rollback', repeats: current?.deployment, is_current: true });
+    expect(undone.changes).toEqual({
+      git_a: { change: 'changed', before: 4, after: 5 },
+      git_e: { change: 'removed', before: 1, after: null },
+    });
+    expect(await server.dags()).toEqual({ git_a: 5, git_c: 1, git_d: 1 });
+    const source = await server.api<{ content: string }>('GET', '/dagSources/git_a');
+    expect(source.content).toContain('mended');
+    const entries = await server.api<object>('GET', '/eventLogs?event=post_rollback');
+    expect(entries).toMatchObject({ total_entries: 1 });
+
+    const again = await server.send('POST', '/bundles/etl/rollback', { to: current?.deployment });
+    expect(again).toMatchObject({ status: 409, text: expect.stringContaining('is current already') as string });
+    expect(await server.send('POST', '/bundles/etl/rollback', { to: 99 })).toMatchObject({ status: 404 });
+
+    await pollOnce('etl');
+    expect(await server.dags()).toEqual({ git_a: 5, git_c: 1, git_d: 1 });
+    expect((await server.sync('etl')).current?.version).toBe(bad);
+    expect(await server.dags()).toMatchObject({ git_a: 6, git_e: 1 });
+  });
+});
+
+describe('a bundle of a folder', () => {
+  it('takes the DAGs below it and refuses an id that another bundle has', async () => {
+    const root = workspaceOf({ 'one.py': dagText('folder_one'), 'two.py': dagText('git_c') });
+    const refused = await server.addBundle('files', root);
+    expect(refused.sync).toMatchObject({
+      state: 'refused',
+      problems: [{ file: 'two.py', message: expect.stringContaining('belongs to the bundle "etl"') as string }],
+    });
+    writeFiles(root, { 'two.py': dagText('folder_two') });
+    expect((await server.sync('files')).sync.state).toBe('done');
+    expect(await server.dags()).toMatchObject({ folder_one: 1, folder_two: 1 });
+    const { content } = await server.api<{ content: string }>('GET', '/dagSources/folder_one');
+    const elsewhere = workspaceOf({ 'one.py': `${content}# changed\n` });
+    const env = { SVC_SERVER_URL: server.url, SVC_TOKEN: server.token, SVC_PYTHON: await pythonEnvironment() };
+    const deployed = await runSvc(['deploy', elsewhere], { env });
+    expect(deployed).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('belongs to the bundle "files"') as string,
+    });
+    await server.api('DELETE', '/bundles/files');
+    expect(await server.api('GET', '/dags/folder_one')).toMatchObject({ is_stale: true });
+  });
+});

@@ -1,0 +1,46 @@
+/** Which sources a bundle may have. Pure. */
+import { normalize } from 'node:path';
+
+export type Source = { kind: 'git' | 'folder'; url: string };
+
+const SSH_SHORT = /^[\w.-]+@[\w.-]+:(?!\/\/)[^\s\\]+$/;
+
+/**
+ * Returns why the source is refused. A path on the host is allowed only below a folder that the operator names, because
+ * the process that reads it may read more than the tenant.
+ */
+export function refusedSource({ kind, url }: Source, allowedPaths: readonly string[]): string | undefined {
+  if (/[\u0000-\u0020\u007f]/.test(url)) return 'url: it has a space or a control character';
+  const path = kind === 'folder' ? url : url.startsWith('/') ? url : fileUrlPath(url);
+  if (path !== undefined) {
+    if (!path.startsWith('/')) return 'url: a folder is an absolute path';
+    const real = normalize(path);
+    const isAllowed = allowedPaths.some((folder) => `${real}/`.startsWith(`${normalize(folder).replace(/\/+$/, '')}/`));
+    return isAllowed
+      ? undefined
+      : `url: ${real.slice(0, 200)} is on the host of the control plane, and bundles.allowed_paths does not name a folder above it`;
+  }
+  if (SSH_SHORT.test(url)) return url.startsWith('-') ? 'url: it begins with a dash' : undefined;
+  const parsed = URL.parse(url);
+  if (
+    !parsed ||
+    !['https:', 'ssh:'].includes(parsed.protocol) ||
+    parsed.hostname === '' ||
+    parsed.hostname.startsWith('-')
+  )
+    return 'url: write https://host/path, ssh://user@host/path or user@host:path';
+  if (parsed.password !== '' || (parsed.protocol === 'https:' && parsed.username !== ''))
+    return 'url: it has a password or a token: keep that in a connection, and name the connection in conn_id';
+  return undefined;
+}
+
+const fileUrlPath = (url: string): string | undefined =>
+  /^file:\/\//i.test(url) ? decode(url.replace(/^file:\/\//i, '')) : undefined;
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
