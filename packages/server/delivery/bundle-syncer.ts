@@ -179,8 +179,7 @@ export function createBundleSyncer(input: {
         const { commit } = result;
         const outcome = await deployCommit(tenant, {
           ...result,
-          bundleName: name,
-          onError: bundle.on_error,
+          bundle,
           holder,
           url: commitUrl(bundle, commit.version),
           policy: policyOf(config),

@@ -12,6 +12,7 @@
 import type { BundleCommit, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
 import { findOwners } from '../db/bundles/bundle-names.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';
+import type { BundleRow } from '../db/bundles/bundles.ts';
 import {
   dagsOfBundle,
   findDeployment,
@@ -41,6 +42,12 @@ export type CompiledCommit = {
   broken: readonly BrokenFile[];
 };
 
+/** The settings that decide what is deployed. */
+export type SyncedBundle = Pick<BundleRow, 'name' | 'url' | 'ref' | 'folder' | 'on_error' | 'adopts'>;
+
+const isChanged = (now: SyncedBundle, before: SyncedBundle): boolean =>
+  (['url', 'ref', 'folder', 'on_error', 'adopts'] as const).some((name) => now[name] !== before[name]);
+
 export type DeployOutcome =
   | { kind: 'deployed'; number: number; changes: Record<string, DagChange>; left: readonly BrokenFile[] }
   | { kind: 'unchanged'; left: readonly BrokenFile[] }
@@ -55,8 +62,8 @@ type Prepared = { dag: CompiledBundleDag; version: PreparedVersion | undefined }
 export async function deployCommit(
   db: TenantDb,
   input: CompiledCommit & {
-    bundleName: string;
-    onError: 'refuse' | 'partial';
+    /** The bundle as it was when the lease was taken. */
+    bundle: SyncedBundle;
     /** The lease under which the commit was compiled. */
     holder: string;
     policy: ArtifactPolicy;
@@ -64,7 +71,8 @@ export async function deployCommit(
     actor: Actor;
   },
 ): Promise<DeployOutcome> {
-  const { bundleName, onError, commit, url } = input;
+  const { bundle, commit, url } = input;
+  const { name: bundleName, on_error: onError } = bundle;
   const broken = [...input.broken, ...repeatedIds(input.dags)];
   const prepared: Prepared[] = [];
   for (const dag of input.dags) {
@@ -80,8 +88,7 @@ export async function deployCommit(
 async function write(
   trx: TenantDb,
   input: {
-    bundleName: string;
-    onError: 'refuse' | 'partial';
+    bundle: SyncedBundle;
     holder: string;
     commit: BundleCommit;
     url: string | undefined;
@@ -91,12 +98,13 @@ async function write(
     actor: Actor;
   },
 ): Promise<DeployOutcome> {
-  const { bundleName, commit, isTaskEnvironment } = input;
+  const { commit, isTaskEnvironment } = input;
+  const { name: bundleName } = input.bundle;
   const bundle = await lockBundle(trx, bundleName);
-  if (bundle?.lease_holder !== input.holder) return { kind: 'superseded' };
+  if (bundle?.lease_holder !== input.holder || isChanged(bundle, input.bundle)) return { kind: 'superseded' };
   const taken = await takenIds(trx, { bundleName, adopts: bundle.adopts, prepared: input.prepared });
   const left = [...input.broken, ...taken.values()];
-  if (taken.size > 0 && input.onError === 'refuse') return { kind: 'refused', broken: left };
+  if (taken.size > 0 && bundle.on_error === 'refuse') return { kind: 'refused', broken: left };
   const mine = input.prepared.filter(({ dag }) => !taken.has(dag.dagId)).sort(byId);
 
   const before = new Map((await dagsOfBundle(trx, bundleName)).map((dag) => [dag.dag_id, dag]));

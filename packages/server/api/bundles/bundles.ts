@@ -154,7 +154,11 @@ function registerWrites(app: App, { config, db, wakeBundles }: Services): void {
           if (change.url !== undefined) refuseSource({ kind: before.kind, url: change.url }, allowedPaths);
           const connection = change.conn_id === undefined ? before.conn_id : change.conn_id;
           if (connection !== null) requirePermission(request, 'write:connection');
-          await updateBundle(trx, name, { ...change, ...(adopt !== undefined && { adopts: adopt }) });
+          await updateBundle(trx, {
+            name,
+            change: { ...change, ...(adopt !== undefined && { adopts: adopt }) },
+            by: principalOf(request).email,
+          });
           await audit(trx, request, 'patch_bundle', name, { changed: Object.keys(request.body) });
           return bundleOf(trx, name);
         });

@@ -73,11 +73,14 @@ export async function insertBundle(db: TenantDb, bundle: NewBundle): Promise<boo
   return numInsertedOrUpdatedRows > 0n;
 }
 
-/** The next sync looks at the source as if for the first time. */
-export async function updateBundle(db: TenantDb, name: string, change: BundleChange): Promise<boolean> {
+/** Requests a sync, too. A sync that runs already has the settings of before, and deploys nothing. */
+export async function updateBundle(
+  db: TenantDb,
+  { name, change, by }: { name: string; change: BundleChange; by: string },
+): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('bundles')
-    .set({ ...change, seen_version: null, next_check_at: sql`now()` })
+    .set({ ...change, seen_version: null, asked: sql`asked + 1`, asked_by: by })
     .where('name', '=', name)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
