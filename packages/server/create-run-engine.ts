@@ -120,6 +120,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     executor: workers?.executor ?? null,
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
+    maxInfrastructureRetries: config.scheduler.maxInfrastructureRetries,
     recordAssetEvents,
     foldWork: async () => {
       // The export by StatsD sends the facts that it folds.

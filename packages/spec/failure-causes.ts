@@ -99,6 +99,12 @@ const INFRASTRUCTURE = new Set<FailureCause>([
   'node_lost',
   'credential_expired',
 ]);
+/** What ends an attempt from outside, for a reason that is not in its task: the next try may go well elsewhere. */
+const LOSSES = new Set<FailureCause>(['agent_lost', 'node_lost', 'pod_evicted', 'pod_preempted']);
+
+/** True if a try that ends so uses up none of the task's retries, within `scheduler.max_infrastructure_retries`. */
+export const isInfrastructureLoss = (cause: FailureCause): boolean => LOSSES.has(cause);
+
 export const isInfrastructure = (cause: FailureCause): boolean => INFRASTRUCTURE.has(cause);
 
 /** The columns of a task instance that explain its failure. */

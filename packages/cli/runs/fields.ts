@@ -10,8 +10,10 @@ export const instanceName = ({ task_id: taskId, map_index: mapIndex }: Pick<Task
   mapIndex === -1 ? taskId : `${taskId}[${mapIndex}]`;
 
 /** Returns an empty text for a task without a try. */
-export function triesText({ try_number: tryNumber, max_tries: retries }: TaskInstance): string {
+export function triesText(instance: TaskInstance): string {
+  const { try_number: tryNumber, max_tries: retries, infrastructure_retries: lost } = instance;
   if (tryNumber === 0) return '';
+  if (lost > 0) return `${tryNumber}/${Math.max(retries + 1, tryNumber)} (${lost} lost)`;
   // A cleared task may have more tries than it was configured with.
   return retries === 0 && tryNumber === 1 ? '1' : `${tryNumber}/${Math.max(retries + 1, tryNumber)}`;
 }

@@ -4494,6 +4494,8 @@ export interface components {
                 since_version: number | null;
             } | null;
             hostname: string | null;
+            /** @description Tries lost to infrastructure, which used up no retry */
+            infrastructure_retries: number;
             instances: {
                 failed: number;
                 total: number;
@@ -5148,6 +5150,8 @@ export interface components {
             hostname: string | null;
             /** Format: uuid */
             id: string;
+            /** @description Tries that were lost to infrastructure since the last clear: `max_tries` has grown by each of them */
+            infrastructure_retries: number;
             logical_date: string | null;
             /** @description -1: not mapped, or not expanded yet */
             map_index: number;

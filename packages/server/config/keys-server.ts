@@ -209,6 +209,15 @@ export const SCHEDULER_KEYS = {
     edition: 'both',
     doc: 'How long a task attempt may be silent before it counts as lost and is tried again. Agents beat every 5 seconds and are missed at once by the executor that started them: this is for when that died too. Above the time a control plane needs to restart.',
   },
+  'scheduler.max_infrastructure_retries': {
+    type: 'int',
+    default: 3,
+    min: 0,
+    max: 100,
+    extension: true,
+    edition: 'both',
+    doc: 'How many tries of a task instance may be lost to infrastructure (its agent or node is gone, its pod was evicted or preempted) without using up one of its `retries`. Further losses count as failures; 0 counts all.',
+  },
   'scheduler.retention': {
     type: 'duration',
     default: '0',

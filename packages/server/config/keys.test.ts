@@ -125,6 +125,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'logs.retention': 0,
   'logs.spool_bytes': 2_147_483_648,
   'scheduler.attempt_lease': 60_000,
+  'scheduler.max_infrastructure_retries': 3,
   'scheduler.retention': 0,
   'executor.remote_queues': [],
   'executor.parallelism': 32,

@@ -47,6 +47,7 @@ import * as valuesThatFilesRead from './migrations/0040-values-that-files-read.t
 import * as workMetrics from './migrations/0041-work-metrics.ts';
 import * as stateStores from './migrations/0042-state-stores.ts';
 import * as bundles from './migrations/0043-bundles.ts';
+import * as infrastructureRetries from './migrations/0044-infrastructure-retries.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -97,6 +98,7 @@ const MIGRATIONS = {
   '0041-work-metrics': workMetrics,
   '0042-state-stores': stateStores,
   '0043-bundles': bundles,
+  '0044-infrastructure-retries': infrastructureRetries,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -121,6 +121,7 @@ const attemptOf = (instance: ListedInstance, task: SpecTask | undefined): OfAtte
   state: instance.state,
   try_number: instance.try_number,
   max_tries: instance.max_tries,
+  infrastructure_retries: instance.infrastructure_retries,
   next_try_at: instance.state === 'up_for_retry' ? instance.due_at : null,
   start_date: instance.start_date,
   end_date: instance.end_date,

@@ -85,6 +85,8 @@ export type Failure = {
   state: TaskStateOrNone;
   try_number: number;
   max_tries: number;
+  /** Tries that were lost to infrastructure since the last clear, and used up no retry. */
+  infrastructure_retries: number;
   next_try_at: string | null;
   start_date: string | null;
   end_date: string | null;

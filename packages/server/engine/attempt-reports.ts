@@ -41,6 +41,7 @@ export function createAttemptReports(options: {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
   keepsPlans: () => boolean;
+  maxInfrastructureRetries: number;
   /** True when the slot of an attempt of this tenant goes to another tenant. */
   givesUpSlot: (tenantId: string, worker: FinishingWorker) => boolean;
   triggererLost: Attempts['triggererLost'];
@@ -48,13 +49,13 @@ export function createAttemptReports(options: {
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
   activity: Activity;
 }): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
-  const { db, graphs, recordAssetEvents, keepsPlans, activity } = options;
+  const { db, graphs, recordAssetEvents, keepsPlans, maxInfrastructureRetries, activity } = options;
   const foresight = createForesight();
 
   /** Never rejects: each end gets its own answer or its own error. */
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
-      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans(), foresight };
+      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans(), foresight, maxInfrastructureRetries };
       const finished = await finishAttempts(db, tools, endings);
       options.onFinished(finished);
       return finished.answers;

@@ -156,6 +156,45 @@ describe('the report of an attempt', () => {
   });
 });
 
+describe('an attempt that infrastructure has taken', () => {
+  it('uses up no retry, a few times, with pauses; after that it counts as a failure', async () => {
+    const lossy = await startScriptedScheduler({ maxInfrastructureRetries: 2, script: () => 'hang' });
+    try {
+      const run = await lossy.run(graphOf({ a: [] }));
+      const rows = () => lossy.scope.selectFrom('task_instances').selectAll().where('run', '=', run).execute();
+      const loseTry = async (tryNumber: number): Promise<void> => {
+        await eventually(() => lossy.seen.some((one) => one.run === run && one.tryNumber === tryNumber));
+        await eventually(async () => (await rows())[0]?.state === 'running');
+        const attempt = lossy.seen.findLast((one) => one.run === run);
+        if (attempt) await lossy.scheduler.attempts.lost(attempt, { cause: 'node_lost', text: 'n1 is gone' });
+      };
+      await loseTry(1);
+      await loseTry(2);
+      const [waiting] = await rows();
+      expect(waiting).toMatchObject({ state: 'up_for_retry', try_number: 2, max_tries: 2, infrastructure_retries: 2 });
+      const pause = (Date.parse(waiting?.due_at ?? '') - Date.parse(waiting?.end_date ?? '')) / 1_000;
+      expect(Math.round(pause)).toBe(5);
+      const history = await lossy.scope
+        .selectFrom('task_instance_history')
+        .selectAll()
+        .where('run', '=', run)
+        .execute();
+      expect(history.map(({ failure_detail: detail }) => detail)).toEqual(['n1 is gone', 'n1 is gone']);
+      await lossy.scope
+        .updateTable('task_instances')
+        .set({ due_at: new Date(0) })
+        .where('run', '=', run)
+        .execute();
+      await lossy.scheduler.tick();
+      await loseTry(3);
+      expect(await lossy.ended(run)).toBe('failed');
+      expect((await rows())[0]).toMatchObject({ state: 'failed', try_number: 3, infrastructure_retries: 2 });
+    } finally {
+      await lossy.close();
+    }
+  });
+});
+
 describe('limits', () => {
   /** Tasks stay until `wanted` of them were there at once: a busy machine starts them slowly. */
   const peakOf = async (

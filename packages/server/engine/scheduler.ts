@@ -62,6 +62,8 @@ export type SchedulerOptions = {
   dispatch: { bufferSize: number; workers: number };
   /** How long an attempt may be silent before it counts as lost. The default is one minute. */
   leases?: Leases;
+  /** How many losses of infrastructure use up no retry of an instance. Default: none. */
+  maxInfrastructureRetries?: number;
   recordAssetEvents: RecordAssetEvents;
   /** Adds up the facts of work (db/work/fold-work.ts). */
   foldWork?: () => Promise<unknown>;
@@ -225,6 +227,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     graphs,
     recordAssetEvents,
     keepsPlans: statistics.keepsPlans,
+    maxInfrastructureRetries: options.maxInfrastructureRetries ?? 0,
     givesUpSlot: (tenantId, worker) => contention?.givesUpSlot(tenantId, worker) ?? false,
     triggererLost: ({ tenantId, attemptId }, text) =>
       reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),

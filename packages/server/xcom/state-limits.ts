@@ -10,10 +10,10 @@ export type StateStoreLimits = {
   defaultRetentionMs: number;
 };
 
-export const stateLimitsOf = ({ stateStore }: { stateStore: ConfiguredStateStore }): StateStoreLimits => ({
-  maxValueBytes: stateStore.maxValueBytes,
-  maxKeys: stateStore.maxKeys,
-  defaultRetentionMs: stateStore.defaultRetention,
+export const stateLimitsOf = (config: { stateStore: ConfiguredStateStore }): StateStoreLimits => ({
+  maxValueBytes: config.stateStore.maxValueBytes,
+  maxKeys: config.stateStore.maxKeys,
+  defaultRetentionMs: config.stateStore.defaultRetention,
 });
 type ConfiguredStateStore = { maxValueBytes: number; maxKeys: number; defaultRetention: number };
 

@@ -156,6 +156,7 @@ export async function createCrashPlant() {
       graphs: createDagGraphs(),
       executor,
       dispatch: { bufferSize: 0, workers: 0 },
+      maxInfrastructureRetries: 3,
       leases: { queuedMs: leaseMs, runningMs: leaseMs },
       recordAssetEvents: async () => ({ effects: [] }),
       dueSources: [],

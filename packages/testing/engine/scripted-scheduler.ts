@@ -42,6 +42,7 @@ export async function startScriptedScheduler(
     capacity?: number;
     url?: string;
     leaseMs?: number;
+    maxInfrastructureRetries?: number;
     goesOn?: boolean;
     explainSilence?: Executor['explainSilence'];
     /** Free slots of workers of other processes, which never take anything. */
@@ -140,6 +141,7 @@ export async function startScriptedScheduler(
     graphs: createDagGraphs(),
     executor,
     dispatch: { bufferSize: 0, workers: 0 },
+    ...(input.maxInfrastructureRetries !== undefined && { maxInfrastructureRetries: input.maxInfrastructureRetries }),
     ...(input.leaseMs !== undefined && { leases: { queuedMs: input.leaseMs, runningMs: input.leaseMs } }),
     recordAssetEvents: async () => ({ effects: [] }),
     dueSources: [],

@@ -42,6 +42,7 @@ beforeAll(async () => {
   namespace = await createTestNamespace('node-loss');
   server = await startClusterControlPlane(namespace.name, {
     'executor.unreachable_after': LEASE,
+    'scheduler.max_infrastructure_retries': '0', // the task fails with the cause of its first loss
     'server.grpc_addr': ADDRESS,
   });
   await server.addDag('all', DAGS);

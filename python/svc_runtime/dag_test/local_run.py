@@ -181,6 +181,7 @@ class LocalRun:
         return {
             "state": outcome.state,
             "retryable": outcome.retryable,
+            **({"retryDelaySeconds": outcome.retry_delay} if outcome.retry_delay is not None else {}),
             "skips": outcome.skips,
             "xcoms": lengths,
             **({"rescheduleAt": outcome.reschedule_at} if outcome.reschedule_at is not None else {}),

@@ -86,6 +86,7 @@ const Failure = Type.Object(
     state: State,
     try_number: Count,
     max_tries: Type.Integer(),
+    infrastructure_retries: Type.Integer({ description: 'Tries lost to infrastructure, which used up no retry' }),
     next_try_at: Moment,
     start_date: Moment,
     end_date: Moment,

@@ -56,6 +56,7 @@ export async function instanceBodies(
       rendered_fields: parsed(fields.get(keyText(row.run, row.task_id, row.map_index))),
       trigger: trigger ? triggerBody(trigger) : null,
       triggerer_job: trigger?.job ? jobBody(trigger.job) : null,
+      infrastructure_retries: row.infrastructure_retries,
       wait_reason: waitReasonOf(row, context)?.text ?? null,
     };
   });

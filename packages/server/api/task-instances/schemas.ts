@@ -83,6 +83,9 @@ export const TaskInstance = Type.Object(
     rendered_fields: Type.Record(Type.String(), Type.Unknown(), maskedWithout('write:task_instance')),
     trigger: Nullable(Trigger),
     triggerer_job: Nullable(Job),
+    infrastructure_retries: Type.Integer({
+      description: 'Tries that were lost to infrastructure since the last clear: `max_tries` has grown by each of them',
+    }),
     wait_reason: Nullable(Type.String({ description: 'What it waits for; null when it does not wait' })),
   },
   { title: 'TaskInstance' },

@@ -65,6 +65,8 @@ export type TaskInstancesTable = {
   state: TaskStateOrNone;
   try_number: Generated<number>;
   max_tries: number;
+  /** Tries lost to infrastructure since the last clear. `max_tries` has grown by each of them. */
+  infrastructure_retries: Generated<number>;
   attempt_id: string | null;
   given_by: Generated<string | null>;
   claimable: Generated<boolean>;

@@ -22,6 +22,7 @@ const COLUMNS = [
   't.state',
   't.try_number',
   't.max_tries',
+  't.infrastructure_retries',
   't.claimable',
   't.waits',
   't.operator',

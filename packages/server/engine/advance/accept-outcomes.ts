@@ -7,11 +7,12 @@
  *   reschedule         up_for_reschedule: the same try continues at its time
  *   deferred           deferred: the same try continues with the event of its trigger (deferral.ts)
  *   lost, not begun    back to scheduled: nothing has run
+ *   lost, begun        failed; up_for_retry without using up a retry when infrastructure was lost, a few times
  *
  * A report changes nothing when its attempt is not the current one of its instance.
  */
 import { momentOf, secondsAfter } from '@svc/spec/clock.ts';
-import { failureColumns } from '@svc/spec/failure-causes.ts';
+import { failureColumns, isInfrastructureLoss } from '@svc/spec/failure-causes.ts';
 import type { PolicySpec } from '@svc/spec/schema-task.ts';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { InstanceRow } from '../../db/schema.ts';
@@ -24,6 +25,11 @@ import type { RunWork } from './run-work.ts';
 /** A sensor whose next time is missing or unreadable pokes again after this delay. */
 const DEFAULT_POKE_SECONDS = 60;
 const CAPPED_DELAY_SECONDS = 86_400;
+/** After the first loss the task starts again at once. A task that brings its worker down gets longer and longer pauses. */
+const PAUSE_AFTER_LOSS_SECONDS = 5;
+
+/** How many losses of infrastructure use up no retry of an instance. Default: none. */
+export type RetryLimits = { maxInfrastructureRetries: number };
 
 export type AcceptedOutcomes = {
   answers: FinishAnswer['answer'][];
@@ -36,7 +42,11 @@ export type AcceptedOutcomes = {
 };
 
 /** Changes the rows of the instances, and returns the events that planning needs. */
-export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: readonly Ending[]): AcceptedOutcomes {
+export function acceptOutcomes(
+  byRun: ReadonlyMap<number, RunWork>,
+  endings: readonly Ending[],
+  { maxInfrastructureRetries = 0 }: Partial<RetryLimits> = {},
+): AcceptedOutcomes {
   const kept: Ending[] = [];
   const repeated: Ending[] = [];
   const resumed = new Set<Ending>();
@@ -51,7 +61,7 @@ export function acceptOutcomes(byRun: ReadonlyMap<number, RunWork>, endings: rea
     }
     if (ending.ref.tenantId !== work.run.tenant_id) return 'stale';
     if (row.first_poke_at !== null) resumed.add(ending);
-    const event = applyEnding(work, row, ending);
+    const event = applyEnding(work, row, { ending, limits: { maxInfrastructureRetries } });
     if (event) events.get(work)?.push(event);
     kept.push(ending);
     return 'recorded';
@@ -64,8 +74,12 @@ function currentRow(work: RunWork, ref: AttemptRef): InstanceRow | undefined {
   return row?.attempt_id === ref.attemptId ? row : undefined;
 }
 
-function applyEnding(work: RunWork, row: InstanceRow, ending: Ending): PlanEvent | undefined {
-  if ('lost' in ending) return applyLoss(work, row, ending);
+function applyEnding(
+  work: RunWork,
+  row: InstanceRow,
+  { ending, limits }: { ending: Ending; limits: RetryLimits },
+): PlanEvent | undefined {
+  if ('lost' in ending) return applyLoss(work, row, { ...ending, ...limits });
   const { outcome } = ending;
   const at = endOf(outcome, work.now);
   const reported = {
@@ -118,6 +132,8 @@ function applyFailure(
     failure: Failure;
     isRetryable: boolean;
     delaySeconds?: number | undefined;
+    /** A loss that uses up no retry: the instance gets one more. */
+    loss?: { number: number };
     at: string;
     reported: Partial<InstanceRow>;
   },
@@ -129,6 +145,13 @@ function applyFailure(
     ...failureColumns(input.failure.cause, input.failure.text),
     start_date: row.start_date ?? input.at,
   };
+  if (input.loss) {
+    const { number } = input.loss;
+    const pause = number === 1 ? 0 : PAUSE_AFTER_LOSS_SECONDS * 2 ** (number - 2);
+    const again = { state: 'up_for_retry' as const, due_at: secondsAfter(work.now, pause) };
+    work.change(row, { ...common, ...again, max_tries: row.max_tries + 1, infrastructure_retries: number });
+    return undefined;
+  }
   if (input.isRetryable && row.try_number <= row.max_tries && !isRunFinished(work.run.state)) {
     const policy = work.graph.blueprint.tasks.get(row.task_id)?.spec.policy;
     const delay = input.delaySeconds ?? (policy ? retryDelay(policy, row.try_number) : 0);
@@ -144,8 +167,9 @@ function applyFailure(
 function applyLoss(
   work: RunWork,
   row: InstanceRow,
-  { lost: failure, hasBegun, hasGivenUp }: { lost: Failure; hasBegun: boolean; hasGivenUp: boolean },
+  loss: { lost: Failure; hasBegun: boolean; hasGivenUp: boolean } & RetryLimits,
 ): PlanEvent | undefined {
+  const { lost: failure, hasBegun, hasGivenUp, maxInfrastructureRetries } = loss;
   if ((row.state === 'queued' || !hasBegun) && !hasGivenUp) {
     work.change(row, {
       state: 'scheduled',
@@ -157,7 +181,19 @@ function applyLoss(
     });
     return undefined;
   }
-  return applyFailure(work, row, { failure, isRetryable: true, at: work.now, reported: {} });
+  const losses = row.infrastructure_retries;
+  const usesNoRetry =
+    isInfrastructureLoss(failure.cause) &&
+    !hasGivenUp &&
+    losses < maxInfrastructureRetries &&
+    !isRunFinished(work.run.state);
+  return applyFailure(work, row, {
+    failure,
+    isRetryable: true,
+    at: work.now,
+    reported: {},
+    ...(usesNoRetry && { loss: { number: losses + 1 } }),
+  });
 }
 
 /** Airflow's rule: the delay, multiplied by the factor for each try before, up to the longest delay. */

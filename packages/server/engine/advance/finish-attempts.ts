@@ -35,6 +35,7 @@ import { lockTaskSlots, releaseHeldBack } from '../sql/slots.ts';
 import { awaitedNames } from '../sql/triggers.ts';
 import { keepTries } from '../sql/try-history.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
+import type { RetryLimits } from './accept-outcomes.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges, goesOnHoldingBack } from './apply-to-runs.ts';
 import type { RunEffects } from './apply-to-runs.ts';
 import { saveRareOutputs, sendRenderedFields, sendValues } from './attempt-outputs.ts';
@@ -51,7 +52,7 @@ export type FinishTools = {
   recordAssetEvents: RecordAssetEvents;
   keepsPlans?: boolean;
   foresight?: Foresight;
-};
+} & Partial<RetryLimits>;
 
 export type Finished = { answers: FinishAnswer[]; effects: RunEffects };
 
@@ -79,7 +80,7 @@ async function finish(
     const looking = foreseen ? foreseenLook(foreseen) : tx.send(lookAround(tx.db, graphs, endings));
     const works = await opening;
     const byRun = new Map(works.map((work) => [work.run.id, work]));
-    const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings);
+    const { answers, kept, repeated, resumed, events } = acceptOutcomes(byRun, endings, tools);
     const look = await looking;
 
     // Rare statements that must be awaited: outputs that only some attempts have, and rows that planning asks for.

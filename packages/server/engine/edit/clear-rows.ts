@@ -30,6 +30,7 @@ export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Pr
         ...columnsFromSpec(task),
         try_number: tryNumber,
         max_tries: tryNumber + task.spec.policy.retries,
+        infrastructure_retries: 0,
         version_number: open.run.version_number,
       };
     }),

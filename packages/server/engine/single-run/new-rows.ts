@@ -15,6 +15,7 @@ export type NewLocalRun = Pick<
 export const newInstanceRow = (instance: NewInstance, now: string): InstanceRow => ({
   ...instance,
   id: randomUUID(),
+  infrastructure_retries: 0,
   attempt_id: null,
   given_by: null,
   skips: null,

@@ -26,6 +26,7 @@ export const INSTANCE_COLUMNS = {
   state: ['text', 'insert', 'update'],
   try_number: ['int', 'insert', 'update', 'clear'],
   max_tries: ['int', 'insert', 'update', 'clear'],
+  infrastructure_retries: ['int', 'update', 'clear'],
   attempt_id: ['uuid', 'update'],
   given_by: ['uuid'], // set by the claim of a hand-over
   claimable: ['boolean', 'insert', 'update'],

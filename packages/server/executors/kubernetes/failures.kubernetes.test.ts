@@ -69,7 +69,10 @@ beforeAll(async () => {
   await impatient.addDag('all', DAG);
   for (const dagId of STUCK) runs.set(dagId, impatient.trigger(dagId));
   namespace = await createTestNamespace('failures');
-  server = await startClusterControlPlane(namespace.name, { 'executor.pod_start_timeout': START_TIMEOUT });
+  server = await startClusterControlPlane(namespace.name, {
+    'executor.pod_start_timeout': START_TIMEOUT,
+    'scheduler.max_infrastructure_retries': '0', // a task fails with the cause of its first loss
+  });
   await server.addDag('all', DAG);
   for (const dagId of ENDING) runs.set(dagId, server.trigger(dagId));
 });
