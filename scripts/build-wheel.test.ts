@@ -2,8 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { TEMPLATES, projectFiles } from '@svc/cli/projects/templates.ts';
 import { buildWheel, wheelEnvironment } from './build-wheel.ts';
 
 const ROOT = join(import.meta.dirname, '..');
@@ -34,6 +35,20 @@ bag = DagBag("dags")
 print("RESULT", bag.dag_ids, bag.import_errors)
 `;
 
+/** Each example by itself, because all have a module `dag`. */
+const MYPY_ALL = `
+import os, sys
+from mypy import api
+
+for name in sorted(os.listdir(sys.argv[1])):
+    folder = os.path.join(sys.argv[1], name)
+    if os.path.isdir(folder):
+        os.chdir(folder)
+        os.environ["MYPYPATH"] = os.path.join(folder, "libs/shop_money/src")
+        files = ["dags", "plugins"] if os.path.isdir("dags") else ["dag.py"]
+        print(*api.run(["--no-error-summary", "--cache-dir", os.path.join(sys.argv[1], ".mypy"), *files])[0], end="")
+`;
+
 describe('svc-airflow, installed from its wheel', () => {
   let folder: string;
   let python: string;
@@ -58,6 +73,17 @@ describe('svc-airflow, installed from its wheel', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   const run = (...args: readonly string[]) => runWith('/nowhere', ...args);
+  /** In the mode of pyright; basedpyright is the same program as a package of Python. */
+  const pyright = (project: string): unknown[] => {
+    const { stdout, stderr } = run('-m', 'basedpyright', '--pythonpath', python, '--outputjson', '-p', project);
+    expect(stderr).toBe('');
+    const { generalDiagnostics, summary } = JSON.parse(stdout) as {
+      generalDiagnostics: unknown[];
+      summary: { filesAnalyzed: number };
+    };
+    expect(summary.filesAnalyzed).toBeGreaterThan(0);
+    return generalDiagnostics;
+  };
   const runWith = (path: string, ...args: readonly string[]) =>
     spawnSync(python, args, {
       cwd: folder,
@@ -90,6 +116,31 @@ describe('svc-airflow, installed from its wheel', () => {
     );
     expect(status, `${stdout}${stderr}`).toBe(0);
     expect(stdout).toMatch(/^2\d passed/m);
+  });
+
+  it('passes the tests, the types and the CI file of each new project', () => {
+    const commands = new Set<string>();
+    const projects = TEMPLATES.filter((name) => name !== 'dbt').map((name) => {
+      const project = join(folder, 'projects', name);
+      for (const [path, text] of Object.entries(projectFiles(name, `of_${name}`))) {
+        mkdirSync(dirname(join(project, path)), { recursive: true });
+        writeFileSync(join(project, path), text);
+        if (path.endsWith('tests.yml')) for (const [, run = ''] of text.matchAll(/- run: (.*)/g)) commands.add(run);
+      }
+      return project;
+    });
+    expect([...commands]).toEqual(['pip install -r requirements-dev.txt', 'pytest', 'pyright']);
+    const tests = run('-m', 'pytest', '-q', '-p', 'no:cacheprovider', '--import-mode', 'importlib', ...projects);
+    expect(tests.stdout).toMatch(/^5 passed/m);
+    cpSync(join(projects[0] ?? '', 'pyrightconfig.json'), join(folder, 'projects/pyrightconfig.json'));
+    expect(pyright(join(folder, 'projects'))).toEqual([]);
+  });
+
+  it('lets pyright and mypy accept the examples', () => {
+    cpSync(join(ROOT, 'examples'), join(folder, 'examples'), { recursive: true });
+    expect(pyright(join(folder, 'examples'))).toEqual([]);
+    writeFileSync(join(folder, 'mypy_all.py'), MYPY_ALL);
+    expect(run('mypy_all.py', join(folder, 'examples')).stdout).toBe('');
   });
 
   it('has types for paths that are no files, and requires only what is needed', () => {

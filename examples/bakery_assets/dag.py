@@ -12,13 +12,13 @@ cake = Asset("cake", uri="file:///bakery/cake", group="bakery")
 with DAG("bakery_oven", schedule=None, tags=["example", "assets"], doc_md=__doc__):
 
     @task(outlets=[bread])
-    def bake_bread(*, outlet_events=None) -> None:
+    def bake_bread(*, outlet_events) -> None:
         # An event can carry a few facts about what is new. Whoever is woken by it can read them.
         outlet_events[bread].extra = {"loaves": 12}
         print("🍞 × 12")
 
     @task(outlets=[cake])
-    def bake_cake(*, outlet_events=None) -> None:
+    def bake_cake(*, outlet_events) -> None:
         outlet_events[cake].extra = {"slices": 8}
         print("🍰 × 8")
 
@@ -28,7 +28,7 @@ with DAG("bakery_oven", schedule=None, tags=["example", "assets"], doc_md=__doc_
 with DAG("bakery_shop", schedule=[bread, cake], tags=["example", "assets"], doc_md=__doc__):
 
     @task
-    def open_shop(*, triggering_asset_events=None) -> dict:
+    def open_shop(*, triggering_asset_events) -> dict:
         """What is on the shelf, from the events that made this run. Triggered by hand there are none."""
         shelf: dict = {}
         for asset, events in triggering_asset_events.items():

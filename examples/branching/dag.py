@@ -12,7 +12,7 @@ with DAG(
 ):
 
     @task.branch
-    def choose(params: dict | None = None) -> str:
+    def choose(params: dict) -> str:
         return "ship_by_truck" if params["size"] == "large" else "ship_by_bike"
 
     @task

@@ -17,7 +17,7 @@ with DAG(
     # A setup runs before the work, its teardown after it, also when the work fails. Neither counts as work: clearing
     # a task of the run runs them again with it.
     @setup
-    def open_warehouse(params: dict | None = None) -> dict:
+    def open_warehouse(params: dict) -> dict:
         # A module beside dag.py is a normal import. Inside the task it costs nothing when the file is compiled.
         import warehouse
 

@@ -25,7 +25,7 @@ with DAG(
         return 4_000
 
     @task
-    def check_the_parachute(metres: int, params: dict | None = None) -> str:
+    def check_the_parachute(metres: int, params: dict) -> str:
         if params["folded_by"] != "a professional":
             # Say what is wrong and what to do: whoever reads this at night will be grateful.
             raise ValueError(

@@ -11,7 +11,7 @@ from airflow.sdk import Param, dag, task
 )
 def fan_out():
     @task
-    def numbers(params: dict | None = None) -> list[int]:
+    def numbers(params: dict) -> list[int]:
         return list(range(1, params["up_to"] + 1))
 
     # The name under which each of them is listed; without it they would be 0, 1, 2 …

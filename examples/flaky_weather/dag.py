@@ -37,7 +37,7 @@ with DAG(
         on_retry_callback=say_retry,
         on_success_callback=say_success,
     )
-    def ask_the_weather_station(ti=None) -> dict:
+    def ask_the_weather_station(ti) -> dict:
         if ti.try_number < 3:
             raise ConnectionError(f"the weather station does not answer (try {ti.try_number})")
         return {"sky": "☀", "celsius": 21}

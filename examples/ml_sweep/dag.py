@@ -26,7 +26,7 @@ with DAG(
 
     # At most four at a time, so that a sweep does not take the machine from everybody else.
     @task(map_index_template="degree {{ degree }}, rate {{ rate }}", max_active_tis_per_dagrun=4)
-    def train(degree: int, rate: float, params: dict | None = None) -> dict:
+    def train(degree: int, rate: float, params: dict) -> dict:
         import model
 
         training = model.make_points(params["points"], seed="training")

@@ -42,19 +42,19 @@ with DAG(
 ):
 
     @task
-    def price(params: dict | None = None) -> float:
+    def price(params: dict) -> float:
         each = PRICES[params["size"]] + 0.8 * len(params["toppings"])
         return round(each * params["how_many"] + (3.0 if params["express"] else 0.0), 2)
 
     @task
-    def bake(params: dict | None = None) -> list[str]:
+    def bake(params: dict) -> list[str]:
         pizza = f"{params['size']} pizza with {', '.join(params['toppings']) or 'nothing but cheese'}"
         if params["note"]:
             print(f"The guest says: {params['note']}")
         return [pizza] * params["how_many"]
 
     @task
-    def receipt(pizzas: list[str], total: float, params: dict | None = None) -> None:
+    def receipt(pizzas: list[str], total: float, params: dict) -> None:
         print(f"For {params['name']}, {params['deliver_on'] or 'today'}")
         for pizza in pizzas:
             print(f"  🍕 {pizza}")

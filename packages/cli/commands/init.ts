@@ -57,6 +57,7 @@ function init(context: CliContext, directory: string, { template: named, dbt, js
       '',
       'Next:',
       `  svc validate ${word}   # does it compile?`,
+      `  svc test ${dagId} --path ${word}   # run it here, without a control plane`,
       `  svc deploy ${word}     # register it with the control plane ("svc lite" starts one here)`,
       '',
     ].join('\n'),

@@ -27,7 +27,9 @@ describe('svc init', () => {
       const made = await svc('init', join(root, 'my_dag'), '--template', template);
       expect(made).toMatchObject({ code: 0, stderr: '' });
       expect(made.stdout).toMatch(/Next:\n {2}svc validate .*my_dag/);
-      expect(readdirSync(join(root, 'my_dag')).sort()).toEqual(['.gitignore', 'dag.py', 'svc.yaml']);
+      expect(readdirSync(join(root, 'my_dag')).sort()).toEqual(
+        expect.arrayContaining(['.github', '.gitignore', '.vscode', 'dag.py', 'svc.yaml', 'tests']),
+      );
       const checked = await svc('validate', join(root, 'my_dag'), '--json');
       const { units } = JSON.parse(checked.stdout) as { units: object[] };
       expect(units).toMatchObject([{ ok: true, dags: [{ dag_id: 'my_dag' }], warnings: [] }]);

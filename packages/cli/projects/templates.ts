@@ -1,8 +1,9 @@
 /** The files that `svc init` writes. Tests ensure that every template compiles unchanged. */
 import { dbtProjectFiles } from './dbt-template.ts';
+import { testFiles } from './test-templates.ts';
 
 const PYTHON_TEMPLATES = ['hello', 'etl', 'empty'] as const;
-type PythonTemplate = (typeof PYTHON_TEMPLATES)[number];
+export type PythonTemplate = (typeof PYTHON_TEMPLATES)[number];
 export const TEMPLATES = [...PYTHON_TEMPLATES, 'dbt'] as const;
 export type Template = (typeof TEMPLATES)[number];
 
@@ -14,6 +15,7 @@ export function projectFiles(template: Template, dagId: string): ProjectFiles {
     'svc.yaml': projectFile(dagId),
     'dag.py': DAGS[template](dagId),
     '.gitignore': '__pycache__/\n*.pyc\n.venv/\n.env\nbuild/\n',
+    ...testFiles(template, dagId),
   };
 }
 
