@@ -49,7 +49,7 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-bad-line-'));
   cluster = await startScratchCluster();
   line = await openBadLine(cluster.port);
-  server = await startLiveServer({ 'database.url': line.url(await cluster.createDatabase()) });
+  server = await startLiveServer({ 'database.url': line.url(await cluster.createMigratedDatabase()) });
   await server.addDag('steady', dagFile(folder));
 }, 120_000);
 

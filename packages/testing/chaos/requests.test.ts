@@ -28,7 +28,7 @@ afterAll(async () => {
 
 /** Starts a separate server for a test that gives flags. All other tests share one server. */
 async function start(flags?: Record<string, string>): Promise<void> {
-  const settings = async () => ({ 'database.url': await cluster.createDatabase(), ...MANY_LOGINS, ...flags });
+  const settings = async () => ({ 'database.url': await cluster.createMigratedDatabase(), ...MANY_LOGINS, ...flags });
   if (flags) server = await startTestServer(await settings());
   else server = shared ??= await startTestServer(await settings());
   token = await server.login();

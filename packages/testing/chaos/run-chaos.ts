@@ -56,7 +56,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosReport> {
   const cluster = await startScratchCluster(options.settings);
   const servers: ServerProcess[] = [];
   try {
-    const url = await cluster.createDatabase();
+    const url = await cluster.createMigratedDatabase();
     const settings = { 'database.url': url, 'database.max_open_conns': '10' };
     for (let n = 0; n < SERVERS; n += 1) servers.push(await startServerProcess({ settings }));
     await Promise.all(servers.map((server) => server.untilReady()));

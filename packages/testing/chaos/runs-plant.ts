@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import { pythonEnvironment } from '../python-environment.ts';
-import { migrate } from '@svc/server/db/migrate.ts';
 import { createIdentities } from '../postgres/database-identities.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { ScratchCluster } from '../postgres/scratch-cluster.ts';
@@ -68,7 +67,7 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
   await mkdir(join(directory, 'dags'));
   const python = await pythonEnvironment();
   const cluster = await startScratchCluster(input.settings);
-  const databaseUrl = await cluster.createDatabase();
+  const databaseUrl = await cluster.createMigratedDatabase();
   const logsDir = join(directory, 'logs');
   const [controlPlanes, doors]: [RestartableControlPlane[], RestartableControlPlane[]] = [[], []];
   const processes = (): RestartableControlPlane[] => [...new Set([...controlPlanes, ...doors])];
@@ -84,7 +83,6 @@ export async function buildPlant(input: PlantOptions): Promise<Plant> {
     if (input.keep !== true) await rm(directory, { recursive: true, force: true });
   };
   try {
-    if (isSplit) await migrate(databaseUrl);
     const identities = isSplit ? await createIdentities(databaseUrl) : undefined;
     const settings = {
       'database.url': identities?.scheduler ?? databaseUrl,

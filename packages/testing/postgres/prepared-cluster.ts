@@ -13,7 +13,8 @@ import { migrate } from '@svc/server/db/migrate.ts';
 /** Names the folder to the processes of the run. */
 const VARIABLE = 'SVC_TEST_PREPARED_CLUSTER';
 const LITE = { name: 'svc', password: 'set anew at every start of lite' };
-const DATABASE = 'svc';
+/** The migrated database of a prepared cluster. */
+export const PREPARED_DATABASE = 'svc';
 
 const copy = (from: string, to: string): Promise<unknown> =>
   promisify(execFile)('cp', ['-a', '--reflink=auto', '--sparse=always', from, to]);
@@ -22,27 +23,28 @@ const copy = (from: string, to: string): Promise<unknown> =>
 export async function prepareCluster(cluster: LocalCluster, dataDir: string): Promise<void> {
   await cluster.asSuperuser(async (client) => {
     await client.query(`create role ${LITE.name} login password ${client.escapeLiteral(LITE.password)}`);
-    await client.query(`create database ${DATABASE} owner ${LITE.name}`);
+    await client.query(`create database ${PREPARED_DATABASE} owner ${LITE.name}`);
   });
-  await migrate(cluster.url(DATABASE, LITE));
+  await migrate(cluster.url(PREPARED_DATABASE, LITE));
   await cluster.stop('fast');
   const folder = join(dirname(dataDir), 'prepared');
   await mkdir(folder);
   await place(dataDir, join(folder, 'postgres'));
   await cluster.start();
   await cluster.asSuperuser(async (client) => {
-    await client.query(`drop database ${DATABASE}`);
+    await client.query(`drop database ${PREPARED_DATABASE}`);
     await client.query(`drop role ${LITE.name}`);
   });
   process.env[VARIABLE] = join(folder, 'postgres');
 }
 
-/** Into a directory that is not there yet, so that who opens it finds a cluster. */
-export async function placePreparedCluster(dataDir: string): Promise<void> {
+/** Into a directory that is not there yet, so that who opens it finds a cluster. Returns whether there was one. */
+export async function placePreparedCluster(dataDir: string): Promise<boolean> {
   const prepared = process.env[VARIABLE];
-  if (prepared === undefined || !existsSync(prepared)) return;
+  if (prepared === undefined || !existsSync(prepared)) return false;
   await mkdir(dirname(dataDir), { recursive: true });
   await place(prepared, dataDir);
+  return true;
 }
 
 /** The password first: where there is a directory there has to be one. */

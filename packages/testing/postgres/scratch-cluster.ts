@@ -6,13 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openLocalCluster } from '@svc/local-postgres/local-cluster.ts';
 import type { LocalCluster } from '@svc/local-postgres/local-cluster.ts';
+import { migrate } from '@svc/server/db/migrate.ts';
 import { endsWithThisProcess } from '../ends-with-this-process.ts';
-import { placePreparedCluster } from './prepared-cluster.ts';
+import { PREPARED_DATABASE, placePreparedCluster } from './prepared-cluster.ts';
 
 export type ScratchCluster = LocalCluster & {
   readonly dataDir: string;
   /** An empty database on it; its URL. */
   createDatabase(): Promise<string>;
+  /** One with the schema of svc, and no rows: to make the schema takes 0.5 s of processor time, a copy 0.05 s. */
+  createMigratedDatabase(): Promise<string>;
   /** Stops every process of the cluster where it stands, as a frozen machine would. Nothing is closed, nothing answers. */
   pause(): void;
   resume(): void;
@@ -24,7 +27,7 @@ export async function startScratchCluster(settings: Record<string, string> = {})
   await chmod(directory, 0o755); // a root caller's cluster runs as another user and must reach its own directory
   const cleanedUp = endsWithThisProcess({ directory });
   const dataDir = join(directory, 'postgres');
-  await placePreparedCluster(dataDir);
+  const isPrepared = await placePreparedCluster(dataDir);
   // Tests kill processes, not the machine: the page cache survives, so nothing is lost without fsync.
   const cluster = await openLocalCluster({ dataDir, settings: { fsync: 'off', ...settings } });
   await cluster.start();
@@ -38,12 +41,19 @@ export async function startScratchCluster(settings: Record<string, string> = {})
       }
     }
   };
+  async function createDatabase(template = 'template1'): Promise<string> {
+    const name = `scratch_${randomBytes(8).toString('hex')}`;
+    await cluster.asSuperuser((client) => client.query(`create database ${name} template ${template}`));
+    return cluster.url(name);
+  }
   return Object.assign(cluster, {
     dataDir,
-    async createDatabase() {
-      const name = `scratch_${randomBytes(8).toString('hex')}`;
-      await cluster.asSuperuser((client) => client.query(`create database ${name}`));
-      return cluster.url(name);
+    createDatabase: () => createDatabase(),
+    async createMigratedDatabase() {
+      if (isPrepared) return createDatabase(PREPARED_DATABASE);
+      const url = await createDatabase();
+      await migrate(url);
+      return url;
     },
     pause: () => signalAll('SIGSTOP'),
     resume: () => signalAll('SIGCONT'),

@@ -30,7 +30,7 @@ export async function startLiveServer(
   await mkdir(dags);
   const python = settings['python'] ?? (await pythonEnvironment());
   const cluster = settings['database.url'] === undefined ? await startScratchCluster({ fsync: 'on' }) : undefined;
-  const url = settings['database.url'] ?? (await cluster?.createDatabase()) ?? '';
+  const url = settings['database.url'] ?? (await cluster?.createMigratedDatabase()) ?? '';
   const start = async () => {
     const process = await startServerProcess({
       settings: {
