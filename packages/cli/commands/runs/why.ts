@@ -59,6 +59,7 @@ function failureLines(failure: Failure): string[] {
     `${instanceName(failure)} ${stateText(failure.state)} at try ${failure.try_number}: ${cause ? `${cause.code}: ${cause.detail ?? cause.meaning}${place}` : 'the cause is not known'}`,
     ...(exception?.code ? [`  line: ${exception.code}`] : []),
     ...(failure.next_try_at === null ? [] : [`  next try: ${timeText(failure.next_try_at)}`]),
+    ...lossLine(failure.infrastructure_retries),
     ...(blocks && blocks.total > 0 ? [`  blocks: ${namesOf(blocks)}`] : []),
     ...(history === null ? [] : [`  history: ${historyText(history)}`]),
     ...advice.map(({ text }) => `  try: ${text}`),
@@ -67,6 +68,9 @@ function failureLines(failure: Failure): string[] {
       : [`  log: ${log.note ?? 'empty'}`]),
   ];
 }
+
+const lossLine = (lost: number): string[] =>
+  lost === 0 ? [] : [`  lost to infrastructure: ${lost} ${lost === 1 ? 'try' : 'tries'}, which used up no retry`];
 
 function namesOf({ total, task_ids: ids }: NonNullable<Failure['blocks']>): string {
   const named = ids.slice(0, MAX_NAMED).join(', ');
