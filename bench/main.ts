@@ -43,6 +43,11 @@ const BENCHES: Record<string, Bench> = {
       '200 models of a dbt project by level, folder and node beside `dbt build` [--runs 3 --models 200 --only level]',
     load: () => import('./dbt.ts'),
   },
+  deliver: {
+    about:
+      'a push to a repository on this disk until it is live, with one changed DAG, and a rollback [--models 100 DAGs --runs 10]',
+    load: () => import('./deliver.ts'),
+  },
   diagnose: {
     about:
       'twenty DAGs broken in twenty ways: does one diagnose_run have what a good engineer would say, within 4,000 tokens? [--only <part of a name>]',

@@ -9,7 +9,7 @@
  * The commit is checked before its files are made: sizes, numbers, links. A commit that is refused leaves nothing.
  */
 import { existsSync, lstatSync, mkdirSync, readdirSync, readlinkSync, realpathSync, renameSync, rmSync } from 'node:fs';
-import { basename, dirname, join, posix, relative, sep } from 'node:path';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import type { BundleJob, BundleLimits } from '@svc/proto/bundle-job.ts';
 import { missingFiles } from './fetch-commit.ts';
 import type { Git } from './git.ts';
@@ -29,6 +29,8 @@ type Entry = { mode: string; id: string; path: string };
 
 const LINK = '120000';
 const SUBMODULE = '160000';
+/** Names with which a path would lead somewhere else. */
+const NO_NAMES = new Set(['', '.', '..', '.git']);
 
 /** Returns the names of submodules, whose files are left out. */
 export async function checkCommit(
@@ -42,6 +44,8 @@ export async function checkCommit(
       `the commit has ${entries.length} files, and the limit is ${limits.files} (bundles.max_files)`,
     );
   }
+  const evil = entries.find(({ path }) => path.split('/').some((part) => NO_NAMES.has(part.toLowerCase())));
+  if (evil) throw new RefusedVersion(evil.path, 'a commit must not have a path with this name');
   const files = entries.filter(({ mode }) => mode !== SUBMODULE);
   const missing = (await missingFiles(git, version)) ?? new Set<string>();
   const tooLarge = files.find(({ id }) => missing.has(id));
@@ -115,17 +119,38 @@ export async function makeFolder({ taskUser, cache }: BundleJob, path: string): 
   await runProgram('chown', [`${taskUser.uid}:${taskUser.gid}`, cache, dirname(path), path]);
 }
 
-/** Refuses links that lead out of the folder, directly or through another link. */
+/** Refuses links that lead out of the folder, directly or through another link, whether anything is there or not. */
 export function checkLinks(root: string, links: readonly string[]): void {
   const real = realpathSync(root);
   for (const link of links) {
-    const path = join(root, link);
-    if (!lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) continue;
-    const target = readlinkSync(path);
-    const named = posix.normalize(posix.join(posix.dirname(link), target));
-    const isInside = !target.startsWith('/') && named !== '..' && !named.startsWith('../');
-    if (isInside && (!existsSync(path) || isBelow(realpathSync(path), real))) continue;
-    throw new RefusedVersion(link, `the link leads out of the repository, to ${target.slice(0, 200)}`);
+    const path = join(real, link);
+    if (!isLink(path) || !leadsOut(path, real)) continue;
+    throw new RefusedVersion(link, `the link leads out of the repository, to ${readlinkSync(path).slice(0, 200)}`);
+  }
+}
+
+const isLink = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+
+/** As many as the kernel follows. */
+const MOST_LINKS = 40;
+
+/** Follows the link step by step, as the kernel does. */
+function leadsOut(link: string, root: string): boolean {
+  let place = realpathSync(dirname(link));
+  const parts = [basename(link)];
+  for (let followed = 0; ;) {
+    const part = parts.shift();
+    if (part === undefined) return false;
+    const next = part === '..' ? dirname(place) : join(place, part);
+    if (isLink(next)) {
+      const target = readlinkSync(next);
+      followed += 1;
+      if (target.startsWith('/') || followed > MOST_LINKS) return true;
+      parts.unshift(...target.split('/').filter((name) => name !== '' && name !== '.'));
+      continue;
+    }
+    place = next;
+    if (!isBelow(place, root)) return true;
   }
 }
 

@@ -19,6 +19,7 @@ type SettingsOptions = ClientCommandOptions & {
   poll?: string;
   onError?: string;
   commitUrl?: string;
+  webhookConn?: string;
   adopt?: boolean;
   follow?: true;
 };
@@ -52,7 +53,7 @@ export function addBundlesCommands(program: SvcCommand, context: CliContext): vo
       const client = await connect(context, options);
       const bundle = await client.get('/api/v2/bundles/{bundle}', { path: { bundle: name } });
       if (options.json) printJson(context, bundle);
-      else show(context, bundle);
+      else show(context, bundle, client.server);
     });
 
   withSettings(withClientOptions(bundles.command('change')))
@@ -89,10 +90,11 @@ const withSettings = (command: SvcCommand): SvcCommand =>
     .option('--poll <seconds>', 'how often the source is looked at; 0: only with "svc bundles sync" (default: 60)')
     .option('--on-error <what>', 'refuse: a broken file stops the commit (default); partial: the rest is deployed')
     .option('--commit-url <link>', 'link to a commit with {commit}, for forges that svc does not know')
+    .option('--webhook-conn <id>', 'connection whose password signs webhooks; an empty one takes none')
     .option('--adopt', 'take over DAGs that "svc deploy" has registered');
 
 function settingsOf(options: SettingsOptions): BundleUpdate {
-  const { ref, folder, conn, poll, onError, commitUrl, adopt } = options;
+  const { ref, folder, conn, poll, onError, commitUrl, webhookConn, adopt } = options;
   if (poll !== undefined && !/^\d{1,5}$/.test(poll))
     throw usageError(`--poll ${poll} is no number of seconds`, 'write such as --poll 30');
   if (onError !== undefined && onError !== 'refuse' && onError !== 'partial')
@@ -104,6 +106,7 @@ function settingsOf(options: SettingsOptions): BundleUpdate {
     ...(poll !== undefined && { poll_seconds: Number(poll) }),
     ...(onError !== undefined && { on_error: onError }),
     ...(commitUrl !== undefined && { commit_url: commitUrl === '' ? null : commitUrl }),
+    ...(webhookConn !== undefined && { webhook_conn_id: webhookConn === '' ? null : webhookConn }),
     ...(adopt !== undefined && { adopt }),
   };
 }
@@ -171,7 +174,7 @@ async function list(context: CliContext, options: ClientCommandOptions): Promise
   });
 }
 
-function show(context: CliContext, bundle: Bundle): void {
+function show(context: CliContext, bundle: Bundle, server: string): void {
   const { current, sync: last } = bundle;
   printFields(context.stdout, [
     ['Bundle', bundle.name],
@@ -180,6 +183,7 @@ function show(context: CliContext, bundle: Bundle): void {
     ['Folder', bundle.folder || null],
     ['Connection', bundle.conn_id],
     ['Looked at', bundle.poll_seconds === 0 ? 'when asked' : `every ${bundle.poll_seconds} s`],
+    ['Webhook', bundle.webhook_conn_id && `${server}/api/v2/bundles/${bundle.name}/webhook`],
     ['A broken file', bundle.on_error === 'refuse' ? 'stops the commit' : 'is left out'],
     ['Deployment', current ? `${current.deployment}, since ${timeText(current.deployed_at)} UTC` : 'none yet'],
     ['Commit', current?.version ?? null],

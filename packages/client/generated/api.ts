@@ -454,7 +454,7 @@ export interface paths {
         put?: never;
         /**
          * Create a bundle, and sync it
-         * @description With `conn_id` it also needs `write:connection`, because the source gets the secret.
+         * @description With `conn_id` or `webhook_conn_id` it also needs `write:connection`, because secrets of these are used.
          */
         post: operations["post_bundle"];
         delete?: never;
@@ -553,6 +553,26 @@ export interface paths {
          * @description The sync has ended when `sync.answered` of the bundle has reached `sync.requested` of this answer.
          */
         post: operations["post_bundle_sync"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/bundles/{bundle}/webhook": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Tell that the source of a bundle has changed
+         * @description For GitHub, GitLab, Bitbucket and programs that sign as Standard Webhooks do. The secret is the password of the connection `webhook_conn_id`. A repeated delivery is refused with 409.
+         */
+        post: operations["post_bundle_webhook"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2887,6 +2907,10 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /** AcceptedWebhook */
+        AcceptedWebhook: {
+            bundle: string;
+        };
         /** ApproveCliRequest */
         ApproveCliRequest: {
             ticket: string;
@@ -3433,6 +3457,7 @@ export interface components {
             ref: string;
             sync: components["schemas"]["BundleSync"];
             url: string;
+            webhook_conn_id: string | null;
         };
         /** BundleBody */
         BundleBody: {
@@ -3460,6 +3485,7 @@ export interface components {
             ref?: string;
             /** @description `https://…`, `ssh://…` or `user@host:path`, without a password; a path on the host needs `bundles.allowed_paths` */
             url: string;
+            webhook_conn_id?: string | null;
         };
         /** BundleCollection */
         BundleCollection: {
@@ -3510,6 +3536,7 @@ export interface components {
             ref?: string;
             /** @description `https://…`, `ssh://…` or `user@host:path`, without a password; a path on the host needs `bundles.allowed_paths` */
             url?: string;
+            webhook_conn_id?: string | null;
         };
         /** ChangePasswordRequest */
         ChangePasswordRequest: {
@@ -6644,6 +6671,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Bundle"];
+                };
+            };
+        };
+    };
+    post_bundle_webhook: {
+        parameters: {
+            query?: {
+                tenant?: string;
+            };
+            header?: never;
+            path: {
+                bundle: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedWebhook"];
                 };
             };
         };

@@ -15,6 +15,7 @@ import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
 import { registerBundles } from './bundles/bundles.ts';
 import { registerDeployments } from './bundles/deployments.ts';
+import { registerWebhook } from './bundles/webhook.ts';
 import { registerConnections } from './connections/connections.ts';
 import { registerDagRuns } from './dag-runs/dag-runs.ts';
 import { registerMaterialize } from './dag-runs/materialize.ts';
@@ -75,6 +76,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerValuesForCompile(app, services);
   registerBundles(app, services);
   registerDeployments(app, services);
+  registerWebhook(app, services);
   registerDagSources(app, services);
   registerDagTags(app, services);
   registerDagRuns(app, services);

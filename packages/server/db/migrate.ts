@@ -48,6 +48,7 @@ import * as workMetrics from './migrations/0041-work-metrics.ts';
 import * as stateStores from './migrations/0042-state-stores.ts';
 import * as bundles from './migrations/0043-bundles.ts';
 import * as infrastructureRetries from './migrations/0044-infrastructure-retries.ts';
+import * as webhooksOfBundles from './migrations/0045-webhooks-of-bundles.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -99,6 +100,7 @@ const MIGRATIONS = {
   '0042-state-stores': stateStores,
   '0043-bundles': bundles,
   '0044-infrastructure-retries': infrastructureRetries,
+  '0045-webhooks-of-bundles': webhooksOfBundles,
 };
 
 export class SchemaTooNewError extends Error {}

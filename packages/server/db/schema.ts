@@ -11,7 +11,7 @@ import type {
   AssetsTable,
   DagRunAssetEventsTable,
 } from './tables/assets.ts';
-import type { BundlesTable, DeploymentsTable } from './tables/bundles.ts';
+import type { BundlesTable, DeploymentsTable, WebhookDeliveriesTable } from './tables/bundles.ts';
 import type {
   DagFavoritesTable,
   DagVersionsTable,
@@ -121,6 +121,7 @@ export type TenantTables = {
   worker_tokens: WorkerTokensTable;
   bundles: BundlesTable;
   deployments: DeploymentsTable;
+  webhook_deliveries: WebhookDeliveriesTable;
 };
 
 /** Tables without a tenant, or across tenants. */
@@ -202,6 +203,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   worker_tokens: true,
   bundles: true,
   deployments: true,
+  webhook_deliveries: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

@@ -166,7 +166,13 @@ export function createBundleSyncer(input: {
   async function endOf(bundle: LeasedBundle, result: SyncResult): Promise<SyncEnd> {
     const { name } = bundle;
     const tenant = db.tenant(bundle.tenant_id);
-    const done = { name, holder, answered: bundle.asked, nextCheckSeconds: pollOf(bundle) };
+    const done = {
+      name,
+      holder,
+      claimedCheckAt: bundle.next_check_at,
+      answered: bundle.asked,
+      nextCheckSeconds: pollOf(bundle),
+    };
     switch (result.kind) {
       case 'failed':
         return failure(bundle, result.message);
@@ -193,7 +199,14 @@ export function createBundleSyncer(input: {
 
   function endOfDeployment(bundle: LeasedBundle, version: string, outcome: DeployOutcome): SyncEnd | Promise<SyncEnd> {
     const { name } = bundle;
-    const done = { name, holder, answered: bundle.asked, nextCheckSeconds: pollOf(bundle), seenVersion: version };
+    const done = {
+      name,
+      holder,
+      claimedCheckAt: bundle.next_check_at,
+      answered: bundle.asked,
+      nextCheckSeconds: pollOf(bundle),
+      seenVersion: version,
+    };
     const short = version.slice(0, SHORT);
     switch (outcome.kind) {
       case 'superseded':
@@ -235,6 +248,7 @@ export function createBundleSyncer(input: {
     return {
       name: bundle.name,
       holder,
+      claimedCheckAt: bundle.next_check_at,
       answered: bundle.asked,
       nextCheckSeconds: pollOf(bundle),
       ...(version !== '' && { seenVersion: version }),
@@ -250,6 +264,7 @@ export function createBundleSyncer(input: {
     return {
       name: bundle.name,
       holder,
+      claimedCheckAt: bundle.next_check_at,
       answered: bundle.asked,
       state: 'failed',
       text: message,

@@ -1,4 +1,5 @@
 /** A push to a real repository becomes live, completely or not at all, and can be undone. */
+import { createHmac } from 'node:crypto';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
@@ -140,6 +141,31 @@ describe('a bundle of a git repository', () => {
     expect(await server.dags()).toEqual({ git_a: 5, git_c: 1, git_d: 1 });
     expect((await server.sync('etl')).current?.version).toBe(bad);
     expect(await server.dags()).toMatchObject({ git_a: 6, git_e: 1 });
+  });
+});
+
+describe('a webhook', () => {
+  const deliver = (body: string, headers: Record<string, string>, query = '') =>
+    server.call(`/api/v2/bundles/etl/webhook${query}`, { method: 'POST', body, headers });
+  const signed = (body: string, secret: string) => ({
+    'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+  });
+
+  it('with a signature deploys a push at once, and its replay or another signature changes nothing', async () => {
+    const body = '{"ref": "refs/heads/main",  "forced":false}';
+    expect(await deliver(body, signed(body, 'hush'))).toMatchObject({ status: 403 });
+    await server.api('POST', '/connections', { connection_id: 'hook', conn_type: 'generic', password: 'hush' });
+    await server.api('PATCH', '/bundles/etl', { webhook_conn_id: 'hook', poll_seconds: 0 });
+    await server.settled('etl');
+    const pushed = repository.push({ 'dags/a.py': dagText('git_a', ['by_webhook']) });
+    expect(await deliver(body, signed(body, 'guess'))).toMatchObject({ status: 403 });
+    expect(await deliver(body, signed(body, 'hush'), '?tenant=other')).toMatchObject({ status: 403 });
+    expect(await deliver(body, signed(body, 'hush'))).toMatchObject({ status: 202 });
+    await eventually(async () => {
+      const { current } = await server.api<{ current: { version: string } }>('GET', '/bundles/etl');
+      return current.version === pushed;
+    });
+    expect(await deliver(body, signed(body, 'hush'))).toMatchObject({ status: 409 });
   });
 });
 

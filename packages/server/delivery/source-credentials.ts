@@ -35,6 +35,19 @@ export async function readCredentials(
   return { credentials, masks };
 }
 
+/** Returns the password of a connection. */
+export async function readSecret(
+  db: TenantDb,
+  { tenantId, connId, keyring }: { tenantId: string; connId: string; keyring: Keyring },
+): Promise<string> {
+  const row = await findConnection(db, connId);
+  const { password = null } = row
+    ? (JSON.parse(open(row, { tenantId, keyring }).text) as { password?: string | null })
+    : {};
+  if (!password) throw new CredentialsError(`the connection "${connId}" does not exist or has no password`);
+  return password;
+}
+
 function open(
   row: Parameters<typeof openConnection>[0],
   { tenantId, keyring }: { tenantId: string; keyring: Keyring },

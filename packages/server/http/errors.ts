@@ -23,6 +23,7 @@ const ERRORS = {
   passwords_off: { status: 403, title: 'Password login is off' },
   sso_refused: { status: 403, title: 'Sign-in refused' },
   disabled: { status: 403, title: 'Disabled' },
+  webhook_refused: { status: 403, title: 'Webhook refused' },
   not_found: { status: 404, title: 'Not found' },
   route_not_found: { status: 404, title: 'No such path' },
   log_missing: { status: 404, title: 'Task log missing' },

@@ -300,6 +300,7 @@ const OTHER_VALUES = {
   folder: 'dags',
   commit_url: 'https://forge.invalid/commit/{commit}',
   conn_id: null,
+  webhook_conn_id: null,
   roles: ['viewer'],
   role: 'viewer',
   username: ADMIN_EMAIL,

@@ -12,6 +12,7 @@ export const bundleBody = (row: ShownBundle) => ({
   adopt: row.adopts,
   poll_seconds: row.poll_seconds,
   commit_url: row.commit_url,
+  webhook_conn_id: row.webhook_conn_id,
   created_at: row.created_at,
   created_by: row.created_by,
   current:

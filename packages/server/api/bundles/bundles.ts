@@ -88,7 +88,8 @@ function registerWrites(app: App, { config, db, wakeBundles }: Services): void {
         operationId: 'post_bundle',
         tags: TAGS,
         summary: 'Create a bundle, and sync it',
-        description: 'With `conn_id` it also needs `write:connection`, because the source gets the secret.',
+        description:
+          'With `conn_id` or `webhook_conn_id` it also needs `write:connection`, because secrets of these are used.',
         body: NewBundleBody,
         response: { 201: Bundle },
       },
@@ -96,7 +97,8 @@ function registerWrites(app: App, { config, db, wakeBundles }: Services): void {
     async (request, reply) => {
       const { name, kind, url, adopt = false, poll_seconds: poll = DEFAULT_POLL_SECONDS, ...rest } = request.body;
       refuseSource({ kind, url }, allowedPaths);
-      if (typeof rest.conn_id === 'string') requirePermission(request, 'write:connection');
+      if (typeof rest.conn_id === 'string' || typeof rest.webhook_conn_id === 'string')
+        requirePermission(request, 'write:connection');
       const createdBy = principalOf(request).email;
       const bundle = await databaseOf(request, db)
         .transaction()
@@ -117,6 +119,7 @@ function registerWrites(app: App, { config, db, wakeBundles }: Services): void {
             adopts: adopt,
             poll_seconds: poll,
             commit_url: rest.commit_url ?? null,
+            webhook_conn_id: rest.webhook_conn_id ?? null,
             created_by: createdBy,
             asked_by: createdBy,
           });
@@ -153,7 +156,8 @@ function registerWrites(app: App, { config, db, wakeBundles }: Services): void {
           const before = await bundleOf(trx, name);
           if (change.url !== undefined) refuseSource({ kind: before.kind, url: change.url }, allowedPaths);
           const connection = change.conn_id === undefined ? before.conn_id : change.conn_id;
-          if (connection !== null) requirePermission(request, 'write:connection');
+          if (connection !== null || typeof change.webhook_conn_id === 'string')
+            requirePermission(request, 'write:connection');
           await updateBundle(trx, {
             name,
             change: { ...change, ...(adopt !== undefined && { adopts: adopt }) },

@@ -55,6 +55,13 @@ const SETTINGS = {
   adopt: Type.Boolean({ description: 'Takes over DAGs that `svc deploy` has registered' }),
   poll_seconds: PollSeconds,
   commit_url: CommitUrl,
+  webhook_conn_id: Nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: 250,
+      description: 'The connection with the secret of webhooks as its password; null: the bundle takes none',
+    }),
+  ),
 };
 
 export const NewBundleBody = Type.Object(
@@ -88,6 +95,7 @@ export const Bundle = Type.Object(
     adopt: Type.Boolean(),
     poll_seconds: Type.Integer(),
     commit_url: Nullable(Type.String()),
+    webhook_conn_id: Nullable(Type.String()),
     created_at: DateTime,
     created_by: Type.String(),
     current: Nullable(

@@ -11,7 +11,7 @@ export type BundleRow = Omit<Selectable<TenantTables['bundles']>, 'tenant_id'>;
 export type NewBundle = Omit<Insertable<TenantTables['bundles']>, 'tenant_id'>;
 export type BundleChange = Pick<
   Updateable<TenantTables['bundles']>,
-  'url' | 'ref' | 'folder' | 'conn_id' | 'on_error' | 'adopts' | 'poll_seconds' | 'commit_url'
+  'url' | 'ref' | 'folder' | 'conn_id' | 'on_error' | 'adopts' | 'poll_seconds' | 'commit_url' | 'webhook_conn_id'
 >;
 
 /** What is current, for people. */

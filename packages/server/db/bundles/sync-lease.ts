@@ -59,6 +59,8 @@ export async function renewLease(
 export type SyncEnd = {
   name: string;
   holder: string;
+  /** `next_check_at` as the lease was taken. A webhook has changed it since: then it is due again. */
+  claimedCheckAt: string;
   /** The request that this sync answers. */
   answered: number;
   state: SyncState;
@@ -83,10 +85,11 @@ export async function settleSync(db: TenantDb, end: SyncEnd): Promise<boolean> {
       sync_text: end.text,
       answered: end.answered,
       checked_at: sql`now()`,
-      next_check_at:
+      next_check_at: sql`case when next_check_at <> ${end.claimedCheckAt}::timestamptz then next_check_at else ${
         end.nextCheckSeconds === undefined
-          ? sql`'infinity'`
-          : sql`now() + ${end.nextCheckSeconds} * interval '1 second'`,
+          ? sql`'infinity'::timestamptz`
+          : sql`now() + ${end.nextCheckSeconds} * interval '1 second'`
+      } end`,
       failures: end.state === 'failed' ? sql`failures + 1` : 0,
       ...(end.seenVersion !== undefined && { seen_version: end.seenVersion }),
       ...(problems !== undefined && {

@@ -61,6 +61,7 @@ export const GRANTS: Grants = {
   import_errors: both(WRITE),
   bundles: both(WRITE),
   deployments: both(WRITE),
+  webhook_deliveries: both(WRITE),
   dag_warnings: both(WRITE),
   // Runs. A user that may write `given_by` may give out attempts: migration 0023.
   dag_runs: both(WRITE),

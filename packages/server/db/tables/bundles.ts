@@ -38,6 +38,7 @@ export type BundlesTable = {
   adopts: boolean;
   poll_seconds: number;
   commit_url: string | null;
+  webhook_conn_id: string | null;
   created_at: Timestamp;
   created_by: string;
   current_deployment: number | null;
@@ -75,4 +76,11 @@ export type DeploymentsTable = {
   problems: GivenJson<BundleProblem[] | null> | null;
   created_by: string;
   created_at: Timestamp;
+};
+
+export type WebhookDeliveriesTable = {
+  tenant_id: TenantId;
+  bundle_name: string;
+  delivery: string;
+  at: Timestamp;
 };

@@ -1,0 +1,167 @@
+/** Repositories that try to get out of their folder, to run something, or to stop the control plane. */
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { dagText } from '@svc/testing/compiler/workspace.ts';
+import { eventually } from '@svc/testing/eventually.ts';
+import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
+import type { BundleServer } from '@svc/testing/server/bundle-server.ts';
+import { createGitRepository } from '@svc/testing/server/git-repository.ts';
+import type { GitRepository } from '@svc/testing/server/git-repository.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const LARGEST = 64 * 1024;
+
+let server: BundleServer;
+let repository: GitRepository;
+let good: string;
+
+beforeAll(async () => {
+  repository = createGitRepository();
+  server = await startBundleServer({ 'bundles.max-file-bytes': String(LARGEST), 'bundles.max-files': '50' });
+  good = repository.push({ 'dags/a.py': dagText('hostile_a') });
+  await server.addBundle('etl', repository.url);
+});
+afterAll(async () => {
+  await server?.close();
+  repository?.[Symbol.dispose]();
+});
+
+/** Pushes a commit on top of the good one. */
+function pushHostile(change: () => void): void {
+  repository.git('reset', '--quiet', '--hard', good);
+  repository.git('clean', '-ffdxq');
+  change();
+  repository.push({ 'dags/a.py': dagText('hostile_a', ['changed']) });
+}
+
+const link = (name: string, target: string): void => {
+  mkdirSync(dirname(join(repository.checkout, name)), { recursive: true });
+  symlinkSync(target, join(repository.checkout, name));
+};
+const write = (name: string, text: string): void => {
+  mkdirSync(dirname(join(repository.checkout, name)), { recursive: true });
+  writeFileSync(join(repository.checkout, name), text);
+};
+
+/** Pushes a commit with a folder `..`, which git itself does not make. */
+function pushPathOut(): void {
+  const id = (name: string): Buffer => Buffer.from(repository.git('rev-parse', `${good}:${name}`), 'hex');
+  const tree = Buffer.concat([Buffer.from('40000 ..\0'), id('dags'), Buffer.from('100644 a.py\0'), id('dags/a.py')]);
+  writeFileSync(join(repository.checkout, 'tree.bin'), tree);
+  const written = repository.git('hash-object', '-t', 'tree', '-w', '--literally', 'tree.bin');
+  const commit = repository.git('commit-tree', written, '-m', 'Lead out');
+  repository.git('push', '--quiet', '--force', 'origin', `${commit}:refs/heads/main`);
+}
+
+describe('a hostile commit', () => {
+  it.each<[string, () => void, RegExp]>([
+    ['a link to a file of the host', () => link('dags/b.py', '/etc/passwd'), /dags\/b\.py.*leads out/],
+    ['a link to a folder above', () => link('dags/up', '../../..'), /dags\/up.*leads out/],
+    [
+      'a link that leads out only through another link',
+      () => (link('deep/up', '..'), link('b', 'deep/up/../x')),
+      /(b|deep\/up).*leads out/,
+    ],
+    ['a huge file', () => write('big.bin', 'x'.repeat(LARGEST + 1)), /big\.bin.*larger than/],
+    [
+      'more files than are allowed',
+      () => {
+        for (let number = 0; number < 60; number += 1) write(`many/${number}`, '');
+      },
+      /has 6\d files/,
+    ],
+  ])('with %s is refused, and changes nothing', async (_what, change, reason) => {
+    const before = { dags: await server.dags(), files: outside() };
+    pushHostile(change);
+    const { sync, current } = await server.sync('etl');
+    expect({ state: sync.state, text: sync.text }).toEqual({
+      state: 'refused',
+      text: expect.stringMatching(reason) as string,
+    });
+    expect(current?.version).toBe(good);
+    expect({ dags: await server.dags(), files: outside() }).toEqual(before);
+  });
+
+  it('with a folder that leads out is refused, and changes nothing', async () => {
+    const before = outside();
+    pushPathOut();
+    const { sync, current } = await server.sync('etl');
+    expect(sync).toMatchObject({ state: 'refused', text: expect.stringContaining('a path with this name') as string });
+    expect({ version: current?.version, files: outside() }).toEqual({ version: good, files: before });
+  });
+
+  it('with filters, settings of git and a submodule that name a program runs none of them', async () => {
+    const marker = join(dirname(repository.url), 'was-run');
+    pushHostile(() => {
+      write('.gitattributes', '* filter=evil diff=evil merge=evil\n');
+      write('.gitconfig', `[filter "evil"]\n\tsmudge = touch ${marker}\n[core]\n\tfsmonitor = touch ${marker}\n`);
+      write(
+        '.gitmodules',
+        `[submodule "x"]\n\tpath = x\n\turl = ext::sh -c 'touch% ${marker}'\n\tupdate = !touch ${marker}\n`,
+      );
+      repository.git('update-index', '--add', '--cacheinfo', `160000,${good},x`);
+    });
+    const after = await server.sync('etl');
+    expect(after.sync.state).toBe('done');
+    expect(await server.dags()).toEqual({ hostile_a: 2 });
+    expect(existsSync(marker)).toBe(false);
+  });
+});
+
+/** Everything beside the bundles' own folders. */
+const outside = (): string[] => readdirSync(dirname(server.cache)).sort();
+
+describe('a process that syncs', () => {
+  it('that is killed at any point leaves the old deployment current, and the next sync deploys', async () => {
+    const before = await server.api<{ current: { deployment: number } }>('GET', '/bundles/etl');
+    const pushed = repository.push({ 'dags/a.py': dagText('hostile_a', ['newest']) });
+    for (const pauseMs of [0, 400, 900]) {
+      await server.api('POST', '/bundles/etl/sync');
+      const pid = await eventually(() => processOf('sync-bundle') ?? false, { everyMs: 10 });
+      await new Promise((resolve) => setTimeout(resolve, pauseMs));
+      kill(pid);
+      const { sync, current } = await server.settled('etl');
+      if (current?.version === pushed) break; // it was faster
+      expect(sync.state).toBe('failed');
+      expect(current?.deployment).toBe(before.current.deployment);
+    }
+    expect((await server.sync('etl')).current?.version).toBe(pushed);
+  });
+
+  it('that compiles a file without an end holds up no other bundle, and ends with the control plane', async () => {
+    using looping = createGitRepository();
+    looping.push({ 'dags/a.py': `${dagText('loops')}\nwhile True: pass\n` });
+    await server.api('POST', '/bundles', { name: 'loops', kind: 'git', url: looping.url, poll_seconds: 0 });
+    await eventually(async () => {
+      const { sync } = await server.api<{ sync: { state: string } }>('GET', '/bundles/loops');
+      return sync.state === 'running';
+    });
+    const pushed = repository.push({ 'dags/a.py': dagText('hostile_a', ['meanwhile']) });
+    expect((await server.sync('etl')).current?.version).toBe(pushed);
+    await server.close();
+    expect(processOf('sync-bundle')).toBeUndefined();
+    server = await startBundleServer();
+  });
+});
+
+/** The child of this process with this word among its arguments. */
+function processOf(word: string): number | undefined {
+  for (const name of readdirSync('/proc').filter((entry) => /^\d+$/.test(entry))) {
+    try {
+      const parent = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1];
+      if (Number(parent) === process.pid && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(word))
+        return Number(name);
+    } catch {
+      // it has ended
+    }
+  }
+  return undefined;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
+}
