@@ -1,13 +1,13 @@
 /** Reads an agent's report of an attempt's end. The result is always well-formed and within the agent's rights. */
 import { Type } from 'typebox';
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { momentOf } from '@svc/spec/clock.ts';
 import { approximated, isRawNumber, parseExact } from '@svc/spec/exact-json.ts';
 import { FAILURE_CAUSES, isFailureCause, mayReport } from '@svc/spec/failure-causes.ts';
 import { isFolderName } from '@svc/spec/ids.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
+import { compileWhenUsed } from '../compile-when-used.ts';
 import type { AssetEventOutcome, AttemptOutcome, Awaits, Deferral, Failure } from '../engine/shared/attempts.ts';
 import { RpcError } from './rpc-errors.ts';
 import { valueFault } from './value-fault.ts';
@@ -68,10 +68,10 @@ const Effects = Type.Object({
   assetEvents: Type.Optional(Type.Array(AssetEvent)),
 });
 
-const report = Compile(Report);
-const effects = Compile(Effects);
-const failureReport = Compile(Type.Object({ cause: Type.Enum(CAUSES), text: Type.Optional(Type.Unknown()) }));
-const processId = Compile(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
+const report = compileWhenUsed(Report);
+const effects = compileWhenUsed(Effects);
+const failureReport = compileWhenUsed(Type.Object({ cause: Type.Enum(CAUSES), text: Type.Optional(Type.Unknown()) }));
+const processId = compileWhenUsed(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
 
 const invalid = (message: string): RpcError => new RpcError('invalid', `outcome: ${message}`);
 
@@ -183,7 +183,7 @@ const AwaitsReport = Type.Object({
   echo: OrNull(Type.String()),
 });
 
-const deferralReport = Compile(
+const deferralReport = compileWhenUsed(
   Type.Object({
     classPath: Type.Refine(Type.String(), (text) => text !== '' && text.length <= MAX_NAME && isStorableText(text)),
     kwargs: Type.String(),

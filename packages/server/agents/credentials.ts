@@ -13,10 +13,10 @@ import { createHmac, createSecretKey } from 'node:crypto';
 import { errors, jwtVerify } from 'jose';
 import type { JWTPayload } from 'jose';
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
 import { LRUCache } from 'lru-cache';
 import { MAX_TOKEN_LENGTH } from '@svc/proto/limits.ts';
 import { UUID } from '@svc/spec/ids.ts';
+import { compileWhenUsed } from '../compile-when-used.ts';
 
 const ISSUER = 'svc';
 const ATTEMPT_AUDIENCE = 'svc:agent';
@@ -192,7 +192,7 @@ export function createAgentCredentials(settings: CredentialSettings): AgentCrede
 
 const Uuid = Type.String({ pattern: UUID.source });
 
-const Claims = Compile(
+const Claims = compileWhenUsed(
   Type.Object({
     sub: Uuid,
     tenant_id: Uuid,
@@ -210,7 +210,7 @@ const Claims = Compile(
   }),
 );
 
-const WorkerClaims = Compile(
+const WorkerClaims = compileWhenUsed(
   Type.Object({
     sub: Type.String(),
     worker: Type.Optional(

@@ -9,9 +9,9 @@
 import { nowIso } from '@svc/spec/clock.ts';
 import { MapperAnswer, mapKey } from '@svc/spec/timetables/partition-mappers.ts';
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
-import { Compile } from 'typebox/compile';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { compileWhenUsed } from '../../compile-when-used.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { reconsiderUnmapped, unmappedEvents } from '../sql/asset-partitions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
@@ -74,7 +74,7 @@ export async function keysToAsk(
 
 const KeysAnswer = Type.Object({ keys: Type.Array(MapperAnswer, { maxItems: KEYS_AT_ONCE }) });
 type KeysAnswer = Static<typeof KeysAnswer>;
-const Answer = Compile(KeysAnswer);
+const Answer = compileWhenUsed(KeysAnswer);
 
 export const isKeysAnswer = (answer: unknown): answer is KeysAnswer => Answer.Check(answer);
 

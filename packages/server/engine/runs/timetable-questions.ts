@@ -16,8 +16,8 @@ import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { CustomTable } from '@svc/spec/timetables/schema.ts';
 import type { CustomRun } from '@svc/spec/timetables/schema.ts';
 import type { DataInterval, RunInfo, RunQuery } from '@svc/spec/timetables/types.ts';
-import { Compile } from 'typebox/compile';
 import { Type } from 'typebox';
+import { compileWhenUsed } from '../../compile-when-used.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import { lastAutomatedInterval, updateNextRun } from '../sql/due-dags.ts';
@@ -83,8 +83,10 @@ async function questionAbout(
   return { kind: 'runs', last: behind, earliest: dag.start_date, latest: dag.end_date, catchup: dag.catchup };
 }
 
-const Table = Compile(CustomTable);
-const Manual = Compile(Type.Object({ start: Type.String(), end: Type.String(), run_id: Type.Optional(Type.String()) }));
+const Table = compileWhenUsed(CustomTable);
+const Manual = compileWhenUsed(
+  Type.Object({ start: Type.String(), end: Type.String(), run_id: Type.Optional(Type.String()) }),
+);
 
 /** Records the answer of a worker. Returns the moment of the next run if it has changed, else null. */
 export async function recordAnswer(

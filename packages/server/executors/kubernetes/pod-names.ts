@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileWhenUsed } from '../../compile-when-used.ts';
 
 /** What identifies an attempt. `run` is `dag_runs.id`. */
 export const ATTEMPT_FIELDS = {
@@ -27,7 +27,7 @@ const PodIdentity = Type.Object({
 });
 export type PodIdentity = Static<typeof PodIdentity>;
 
-const Identity = Compile(PodIdentity);
+const Identity = compileWhenUsed(PodIdentity);
 
 export const LABEL = {
   managedBy: 'app.kubernetes.io/managed-by',

@@ -12,7 +12,7 @@
 import { randomUUID } from 'node:crypto';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileWhenUsed } from '../../../compile-when-used.ts';
 import type { AgentLog } from '../../../agents/collaborators.ts';
 import type { OrderedIdentity } from '../../worker-attempts.ts';
 import { ATTEMPT_FIELDS } from '../pod-names.ts';
@@ -36,7 +36,7 @@ const Message = Type.Union([
   }),
 ]);
 type Message = Static<typeof Message>;
-const Understood = Compile(Message);
+const Understood = compileWhenUsed(Message);
 
 /**
  * A live process answers within milliseconds. One that does not is not asked again for a while, because all pools would

@@ -4,7 +4,7 @@
  */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { compileWhenUsed } from '../../../compile-when-used.ts';
 import type { WorkerScope } from '../../../agents/credentials.ts';
 import { LABEL, OWNER, labelValue } from '../pod-names.ts';
 
@@ -19,7 +19,7 @@ const WarmIdentity = Type.Object({ workerId: Type.String(), ...Pool });
 export type WarmIdentity = Static<typeof WarmIdentity>;
 export type PoolIdentity = Omit<WarmIdentity, 'workerId'>;
 
-const Identity = Compile(WarmIdentity);
+const Identity = compileWhenUsed(WarmIdentity);
 
 /** As a label it has the id of the worker, as an annotation the whole identity. */
 export const WORKER = 'svc.dev/worker';
