@@ -44,6 +44,8 @@ const SERVER: Arrows = {
   engine: ['db', 'xcom'],
   // One diagnosis, which the API, alerts and all clients read.
   diagnosis: ['db', 'engine', 'logs'],
+  // Rules, the outbox, channels.
+  alerts: ['db', 'diagnosis', 'engine', 'vault'],
   retention: ['db', 'logs'],
   registry: ['db', 'engine'],
   // Workers join with tokens that are made like those of service accounts.
@@ -53,6 +55,7 @@ const SERVER: Arrows = {
   delivery: ['config', 'db', 'executors', 'registry', 'vault'],
   http: ['auth', 'config', 'db', 'tls', 'vault'],
   api: [
+    'alerts',
     'auth',
     'config',
     'db',
@@ -85,6 +88,7 @@ const ENGINE: Arrows = {
 
 /** Resources of the HTTP API. The web UI's private endpoints may show anything. */
 const RESOURCES: Arrows = {
+  alerts: [],
   assets: [],
   auth: [],
   backfills: [],

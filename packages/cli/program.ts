@@ -4,6 +4,7 @@ import { takeConfigFlags } from '@svc/server/config/arguments.ts';
 import { CliError, EXIT, messageOf } from './cli-error.ts';
 import type { ExitCode } from './cli-error.ts';
 import { createCommandAnnouncement } from './client/command-announcement.ts';
+import { addAlertsCommands } from './commands/alerts.ts';
 import { addCheckCommand } from './check/check.ts';
 import { addFixCommand } from './check/fix.ts';
 import { addBundlesCommands } from './bundles/bundles-commands.ts';
@@ -108,6 +109,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addImportCommand(program, context);
   addVariablesCommands(program, context);
   addPoolsCommands(program, context);
+  addAlertsCommands(program, context);
   program.commandsGroup('About svc:');
   addInformationCommands(program, context);
   return program;

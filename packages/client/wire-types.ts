@@ -3,6 +3,8 @@ import type { components } from './generated/api.ts';
 
 type Schemas = components['schemas'];
 
+export type Alert = Schemas['Alert'];
+export type AlertRule = Schemas['AlertRule'];
 export type Backfill = Schemas['Backfill'];
 export type BackfillCreate = Schemas['BackfillCreate'];
 export type BackfillDryRun = Schemas['BackfillDryRun'];

@@ -87,6 +87,8 @@ type EngineInput = {
   processId: string;
   /** Called when an attempt starts: in an existing worker, or in a pod that is started for it. */
   onAttemptStarts?: (start: 'warm' | 'cold') => void;
+  /** Called when an alert may have to be sent. */
+  onAlerts?: () => void;
   /** Replaces the executor of `executor.type`. Null: none. */
   createExecutor?: ExecutorFactory | null | undefined;
 };
@@ -113,6 +115,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
     send: (channel, from) => sendNotification(db, channel, from),
     onNotified: workers && (() => scheduler.onNotified()),
     onStops: () => scheduler.onStops(),
+    onAlerts: () => input.onAlerts?.(),
   });
   const scheduler: Scheduler = createScheduler({
     db,

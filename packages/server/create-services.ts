@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Services } from './api/services.ts';
+import { alertSources } from './create-alerts.ts';
 import { createSessions } from './auth/sessions.ts';
 import type { Sessions } from './auth/sessions.ts';
 import { createTokenSigner } from './auth/tokens.ts';
@@ -62,6 +63,7 @@ export function createServices(input: {
     keyring,
     compileValues: openCompileValues({ config, db, keyring }),
     readerMasks: createReaderMasks({ db, keyring }),
+    alerts: alertSources({ config, db, keyring, graphs: scheduler.graphs, logs }),
     workspaceCompiler,
     wakeBundles: input.wakeBundles,
     valueCache,

@@ -30,6 +30,7 @@ import { MAX_ANSWER_BYTES } from './db/answer-size.ts';
 import { createDiskWatch } from './db/full-disk.ts';
 import { findInstallation } from './db/processes/installation.ts';
 import { countWorkers } from './db/workers/workers.ts';
+import { createAlerts } from './create-alerts.ts';
 import { createHousekeeping } from './engine/housekeeping.ts';
 import type { ExecutorFactory } from './executors/executor-context.ts';
 import { ClusterAccessError } from './executors/kubernetes/cluster-access.ts';
@@ -153,7 +154,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     createExecutor,
     tls: certificates.grpc,
     onAttemptStarts: metrics.attemptStarts,
+    onAlerts: () => alerts.wake(),
   });
+  const { graphs } = engine.scheduler;
+  const alerts = createAlerts({ config, db: engineDb, keyring, graphs, logs, processId, log: logger });
   if (engine.warmUsage) metrics.watchWarmWorkers(engine.warmUsage);
   const bundles = createBundleSyncer({
     config,
@@ -247,7 +251,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 
   const closing = new AbortController();
   const stopTasks = (): Promise<void> =>
-    stopInTurn(logger, { housekeeping: () => housekeeping.stop(), bundles: () => bundles.stop(), ...engine.parts });
+    stopInTurn(logger, {
+      housekeeping: () => housekeeping.stop(),
+      bundles: () => bundles.stop(),
+      alerts: () => alerts.stop(),
+      ...engine.parts,
+    });
   let closed: Promise<void> | undefined;
   const close = (): Promise<void> => {
     closed ??= (async () => {
@@ -307,6 +316,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
         bundles.start();
         logs.background?.start();
         statsd.start();
+        alerts.start();
       }
       logger.info('ready');
     });

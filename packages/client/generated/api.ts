@@ -1,6 +1,112 @@
 // Generated from docs/openapi.json by "npm run docs". Do not edit.
 
 export interface paths {
+    "/api/v2/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List alerts and what was sent, newest first */
+        get: operations["get_alerts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/alerts/{alert_id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Acknowledge an alert: it sends no more updates, only its end */
+        post: operations["acknowledge_alert"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/alerts/rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List alert rules by name, and which channels fail */
+        get: operations["get_alert_rules"];
+        put?: never;
+        /**
+         * Create an alert rule
+         * @description The secret of the channel is the password of the connection, which may come later.
+         */
+        post: operations["post_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/alerts/rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove an alert rule, and what it has sent */
+        delete: operations["delete_alert_rule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/alerts/rules/{rule_id}/mute": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Mute an alert rule: new alerts are recorded and not sent */
+        post: operations["mute_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/alerts/rules/{rule_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test message through the channel of a rule now */
+        post: operations["test_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/assets": {
         parameters: {
             query?: never;
@@ -2911,6 +3017,77 @@ export interface components {
         AcceptedWebhook: {
             bundle: string;
         };
+        /** Alert */
+        Alert: {
+            acknowledged_at: string | null;
+            acknowledged_by: string | null;
+            cause: string;
+            channel: string;
+            dag_id: string;
+            due_at: string | null;
+            event: string;
+            failures: number;
+            id: string;
+            /** Format: date-time */
+            last_at: string;
+            last_error: string | null;
+            /** @description How many messages were sent */
+            messages: number;
+            /** Format: date-time */
+            opened_at: string;
+            over_at: string | null;
+            rule: string;
+            rule_id: string;
+            sent_at: string | null;
+            sent_text: string | null;
+            /** @enum {unknown} */
+            status: "open" | "over";
+            task_id: string;
+            /** @description Failed tries of the next message */
+            tries: number;
+        };
+        /** AlertCollection */
+        AlertCollection: {
+            alerts: components["schemas"]["Alert"][];
+            total_entries: number;
+        };
+        /** AlertRule */
+        AlertRule: {
+            after_tries: number;
+            channel: string;
+            connection_id: string;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string;
+            dags: string[];
+            events: string[];
+            failing_since: string | null;
+            id: string;
+            last_error: string | null;
+            last_sent_at: string | null;
+            muted_until: string | null;
+            name: string;
+            owners: string[];
+            quiet_from: string | null;
+            quiet_timezone: string | null;
+            quiet_until: string | null;
+            /** @description Empty: made by a user. Otherwise the DAG that defines it */
+            source: string;
+            tags: string[];
+            target: string;
+            tasks: string[];
+        };
+        /** AlertRuleCollection */
+        AlertRuleCollection: {
+            rules: components["schemas"]["AlertRule"][];
+            total_entries: number;
+        };
+        /** AlertTestResult */
+        AlertTestResult: {
+            /** @description What the channel answered, or why it failed */
+            message: string;
+            sent: boolean;
+        };
         /** ApproveCliRequest */
         ApproveCliRequest: {
             ticket: string;
@@ -3814,6 +3991,52 @@ export interface components {
             schema?: string | null;
             /** @description Leave it out: there are no teams */
             team_name?: string | null;
+        };
+        /** CreateAlertRuleBody */
+        CreateAlertRuleBody: {
+            /**
+             * @description Of `retried`: from which failed try on
+             * @default 1
+             */
+            after_tries?: number;
+            /** @enum {unknown} */
+            channel: "webhook" | "slack_webhook" | "slack_bot" | "pagerduty" | "opsgenie" | "teams";
+            /** @description The connection with address and secret */
+            connection_id: string;
+            /**
+             * @description Ids of DAGs, with `*` and `?`; of broken files their names. Empty: all
+             * @default []
+             */
+            dags?: string[];
+            /** @description `recovered` adds a message when an alert is over */
+            events: ("failed" | "retried" | "lost_worker" | "broken_file" | "recovered")[];
+            name: string;
+            /**
+             * @description Owners of the DAG, one of which must match. Empty: any
+             * @default []
+             */
+            owners?: string[];
+            /** @description Start of the quiet hours, such as 22:00 */
+            quiet_from?: string;
+            /** @description Default: UTC */
+            quiet_timezone?: string;
+            /** @description End of the quiet hours. Messages wait until then */
+            quiet_until?: string;
+            /**
+             * @description Tags of the DAG, one of which must match. Empty: any
+             * @default []
+             */
+            tags?: string[];
+            /**
+             * @description The channel of a Slack bot
+             * @default
+             */
+            target?: string;
+            /**
+             * @description Ids of tasks. Empty: any
+             * @default []
+             */
+            tasks?: string[];
         };
         /** CreateServiceAccountRequest */
         CreateServiceAccountRequest: {
@@ -4734,6 +4957,10 @@ export interface components {
             away_since: string | null;
             /** @description `healthy`, or `degraded` while it is away and lines wait in the database */
             status: string;
+        };
+        /** MuteAlertRuleBody */
+        MuteAlertRuleBody: {
+            until: string | null;
         };
         /** NewestRun */
         NewestRun: {
@@ -5723,6 +5950,171 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    get_alerts: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                status?: "open" | "over";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertCollection"];
+                };
+            };
+        };
+    };
+    acknowledge_alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                alert_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Alert"];
+                };
+            };
+        };
+    };
+    get_alert_rules: {
+        parameters: {
+            query?: {
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleCollection"];
+                };
+            };
+        };
+    };
+    post_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAlertRuleBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+        };
+    };
+    delete_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    mute_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MuteAlertRuleBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+        };
+    };
+    test_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertTestResult"];
+                };
+            };
+        };
+    };
     get_assets: {
         parameters: {
             query?: {

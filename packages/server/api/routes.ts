@@ -1,6 +1,7 @@
 /** All routes of the API and the web UI, one line per resource. */
 import type { AnswerElse } from '../http/app.ts';
 import type { App } from '../http/typed-app.ts';
+import { registerAlerts } from './alerts/alerts.ts';
 import { registerAssets } from './assets/assets.ts';
 import { registerAssetEvents } from './assets/events.ts';
 import { registerAssetQueue } from './assets/queue.ts';
@@ -83,6 +84,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerTaskInstances(app, services);
   registerLogs(app, services);
   registerDiagnosis(app, services);
+  registerAlerts(app, services);
   registerXcoms(app, services);
   registerTaskStateStore(app, services);
   registerTasks(app, services);

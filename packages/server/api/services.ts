@@ -1,5 +1,6 @@
 import type { SingleSignOn } from '../auth/oidc/single-sign-on.ts';
 import type { Sessions } from '../auth/sessions.ts';
+import type { AlertSources } from '../alerts/sender.ts';
 import type { Config } from '../config/load.ts';
 import type { Database } from '../db/database.ts';
 import type { OpenStreams } from '../http/admission/open-streams.ts';
@@ -30,6 +31,8 @@ export type Services = {
   secrets: SecretRegistry;
   /** Masks what tasks wrote for callers with read access only. */
   readerMasks: ReaderMasks;
+  /** Sends tests of alert rules. */
+  alerts: AlertSources;
   /** Runs and their changes. In a process without an executor, it writes rows and wakes the other processes. */
   scheduler: Scheduler;
   /** Tests a connection on a worker of this process. Undefined if no worker of it can. */

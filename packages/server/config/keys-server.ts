@@ -376,6 +376,16 @@ export const METRICS_KEYS = {
   },
 } as const satisfies Record<string, KeyDefinition>;
 
+export const ALERTS_KEYS = {
+  'alerts.allow_private_addresses': {
+    type: 'bool',
+    default: false,
+    edition: 'both',
+    extension: true,
+    doc: 'Send alerts also to addresses of private networks and of this host. Rules of tenants choose the address, so allow it only if all who may write connections may reach these services. Link-local addresses are never used.',
+  },
+} as const satisfies Record<string, KeyDefinition>;
+
 export const UI_KEYS = {
   'ui.instance_name': {
     type: 'string',

@@ -161,6 +161,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'metrics.statsd_port': 8_125,
   'metrics.statsd_prefix': 'airflow',
   'metrics.statsd_datadog_enabled': false,
+  'alerts.allow_private_addresses': false,
   'ui.dist_dir': '',
 };
 

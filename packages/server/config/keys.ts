@@ -8,6 +8,7 @@ import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from './keys-ex
 import {
   CONNECTIONS_KEYS,
   DATABASE_KEYS,
+  ALERTS_KEYS,
   METRICS_KEYS,
   OBSERVABILITY_KEYS,
   REDIS_KEYS,
@@ -39,6 +40,7 @@ export const CONFIG_KEYS = {
   ...CONNECTIONS_KEYS,
   ...OBSERVABILITY_KEYS,
   ...METRICS_KEYS,
+  ...ALERTS_KEYS,
   ...UI_KEYS,
 } as const satisfies Record<string, KeyDefinition>;
 

@@ -49,6 +49,7 @@ import * as stateStores from './migrations/0042-state-stores.ts';
 import * as bundles from './migrations/0043-bundles.ts';
 import * as infrastructureRetries from './migrations/0044-infrastructure-retries.ts';
 import * as webhooksOfBundles from './migrations/0045-webhooks-of-bundles.ts';
+import * as alerts from './migrations/0046-alerts.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -101,6 +102,7 @@ const MIGRATIONS = {
   '0043-bundles': bundles,
   '0044-infrastructure-retries': infrastructureRetries,
   '0045-webhooks-of-bundles': webhooksOfBundles,
+  '0046-alerts': alerts,
 };
 
 export class SchemaTooNewError extends Error {}

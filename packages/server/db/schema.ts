@@ -1,4 +1,5 @@
 /** The types of the tables, one file per group in tables/. They mirror the migrations. */
+import type { AlertFactsTable, AlertRulesTable, AlertSourcesTable, AlertsTable } from './tables/alerts.ts';
 import type { Selectable } from 'kysely';
 import type {
   AssetAliasAssetsTable,
@@ -122,6 +123,9 @@ export type TenantTables = {
   bundles: BundlesTable;
   deployments: DeploymentsTable;
   webhook_deliveries: WebhookDeliveriesTable;
+  alert_rules: AlertRulesTable;
+  alerts: AlertsTable;
+  alert_sources: AlertSourcesTable;
 };
 
 /** Tables without a tenant, or across tenants. */
@@ -135,6 +139,7 @@ export type SharedTables = {
   log_store_state: LogStoreStateTable;
   workers: WorkersTable;
   prune_state: PruneStateTable;
+  alert_facts: AlertFactsTable;
   work_facts: WorkFactsTable;
   work_totals: WorkTotalsTable;
   work_totals_of_tenants: WorkTotalsOfTenantsTable;
@@ -204,6 +209,9 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   bundles: true,
   deployments: true,
   webhook_deliveries: true,
+  alert_rules: true,
+  alerts: true,
+  alert_sources: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

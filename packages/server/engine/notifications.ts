@@ -12,6 +12,8 @@ import type { Listening } from '../db/listen.ts';
 
 const WAKE = 'svc_wake';
 const STOP = 'svc_stop';
+/** The triggers of migration 0046 notify that there are facts for alerts. */
+const ALERTS = 'svc_alerts';
 const COALESCE_MS = 10;
 
 export type Notifications = {
@@ -31,10 +33,12 @@ export function createNotifications(options: {
   onNotified: (() => void) | null;
   /** Called when attempts of this process may have been superseded. */
   onStops?: () => void;
+  /** Called when an alert may have to be sent. */
+  onAlerts?: () => void;
   checkEveryMs?: number;
   answerWithinMs?: number;
 }): Notifications {
-  const { url, send, onNotified, onStops, ...limits } = options;
+  const { url, send, onNotified, onStops, onAlerts, ...limits } = options;
   const self = randomUUID();
   let listening: Listening | undefined;
   let isStopped = false;
@@ -46,16 +50,18 @@ export function createNotifications(options: {
       if (isStopped || !onNotified) return;
       listening ??= listenTo({
         url,
-        channels: [WAKE, STOP],
+        channels: [WAKE, STOP, ALERTS],
         onNotification(payload, channel) {
           if (payload === self) return; // the sender has acted already
-          if (channel === STOP) onStops?.();
+          if (channel === ALERTS) onAlerts?.();
+          else if (channel === STOP) onStops?.();
           else onNotified();
         },
         // Notifications may have been missed before the connection listened.
         onListening() {
           onNotified();
           onStops?.();
+          onAlerts?.();
         },
         ...limits,
       });

@@ -48,6 +48,14 @@ export async function fillTenant(server: TestServer, token: string, name: string
     slots: 1,
     owner: 'another process',
   });
+  const rule = await create('/api/v2/alerts/rules', {
+    name: `rule-${crypto.randomUUID()}`,
+    events: ['failed'],
+    channel: 'webhook',
+    connection_id: NO_CONNECTION,
+    target: marker,
+  });
+  const alertId = await openAlert(server, tenantOf(token), { ruleId: String(rule['id']), marker });
   // Not of this one: what the platform's administrators see of another.
   const tenantName = `other-${crypto.randomUUID()}`;
   await ensureTenant(server.db.shared, tenantName);
@@ -97,6 +105,9 @@ export async function fillTenant(server: TestServer, token: string, name: string
       service_account: serviceAccount,
       worker_token_id: workerToken['id'],
       worker_id: workerId,
+      rule_id: rule['id'],
+      alert_id: alertId,
+      quiet_timezone: 'UTC',
       queues: ['gpu'],
       tenant_name: tenantName,
       connection_id: connectionId,
@@ -137,6 +148,31 @@ export async function fillTenant(server: TestServer, token: string, name: string
       },
     },
   };
+}
+
+/** A test of a rule sends nothing, because there is no such connection. */
+const NO_CONNECTION = 'no-such-connection';
+
+async function openAlert(
+  server: TestServer,
+  tenantId: string,
+  { ruleId, marker }: { ruleId: string; marker: string },
+): Promise<string> {
+  const { id } = await server.db
+    .tenant(tenantId)
+    .insertInto('alerts')
+    .values({
+      rule_id: ruleId,
+      fingerprint: marker,
+      event: 'failed',
+      dag_id: marker,
+      sent_text: marker,
+      opened_at: new Date(),
+      last_at: new Date(),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
 }
 
 /** The same DAG with a schedule of time and assets, and with a task that writes one of them. */

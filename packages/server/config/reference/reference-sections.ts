@@ -2,6 +2,7 @@ import { AUTH_KEYS, OIDC_KEYS, SECRET_KEY_KEYS } from '../keys-auth.ts';
 import { BUNDLES_KEYS } from '../keys-bundles.ts';
 import { EXECUTION_KEYS, EXECUTOR_DEFAULTS_KEYS, EXECUTOR_KEYS } from '../keys-executor.ts';
 import {
+  ALERTS_KEYS,
   CONNECTIONS_KEYS,
   DATABASE_KEYS,
   METRICS_KEYS,
@@ -80,5 +81,6 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
   { title: 'Connections (`connections.*`)', keys: keysOf(CONNECTIONS_KEYS) },
   { title: 'Observability (`observability.*`)', keys: keysOf(OBSERVABILITY_KEYS) },
   { title: 'Metrics (`metrics.*`)', keys: keysOf(METRICS_KEYS) },
+  { title: 'Alerts (`alerts.*`)', keys: keysOf(ALERTS_KEYS) },
   { title: 'UI (`ui.*`)', keys: keysOf(UI_KEYS) },
 ];

@@ -128,6 +128,11 @@ export const GRANTS: Grants = {
     scheduler: WRITE,
   },
   worker_tokens: both(WRITE),
+  // A change of an instance, a run or a file notes a fact: migration 0046. Schedulers send the alerts.
+  alert_rules: both(WRITE),
+  alert_facts: { api: APPEND, scheduler: WRITE },
+  alerts: both(WRITE),
+  alert_sources: both(WRITE),
   kysely_migration: both(READ),
   kysely_migration_lock: { api: NONE, scheduler: READ },
 };
