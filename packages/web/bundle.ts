@@ -1,7 +1,7 @@
 /**
  * The web UI: the built bundle of Airflow's own UI. At set-up it is taken unchanged from the official package and
- * stored in the user's cache, never in this repository. This file knows its version, its place, and the page that loads
- * it.
+ * stored in the user's cache, never in this repository. This file knows its versions, their places, and the page that
+ * loads them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, readdirSync, statSync } from 'node:fs';
@@ -9,20 +9,33 @@ import { homedir } from 'node:os';
 import { extname, join, relative } from 'node:path';
 import { escapeHtml } from './html.ts';
 
-export const UI_BUNDLE = {
-  version: '3.2.2',
-  requirement: 'apache-airflow-core==3.2.2',
-  sha256: '877be429d59193b5e9aab1ae69f44066134bf483c633e9f7c59a9220ebfcc013',
-  /** The folder inside the package. */
-  folder: 'airflow/ui/dist/',
+/** The packages that contain a web UI, by the values of `ui.airflow_version`. */
+export const UI_PACKAGES = {
+  '3.2.2': {
+    version: '3.2.2',
+    requirement: 'apache-airflow-core==3.2.2',
+    sha256: '877be429d59193b5e9aab1ae69f44066134bf483c633e9f7c59a9220ebfcc013',
+  },
+  '3.3.2': {
+    version: '3.3.2',
+    requirement: 'apache-airflow-core==3.3.2',
+    sha256: '99258922bccec15be4700ff89f3c942b8acd93407e263c287ce863e671bb3c50',
+  },
 } as const;
+
+export type UiVersion = keyof typeof UI_PACKAGES;
+export type UiPackage = (typeof UI_PACKAGES)[UiVersion];
+export const UI_VERSIONS = Object.keys(UI_PACKAGES) as UiVersion[];
+
+/** The folder of the web UI inside its package. */
+export const FOLDER_IN_PACKAGE = 'airflow/ui/dist/';
 
 /** Written last, so a folder with this file is complete. */
 export const BUNDLE_STAMP = '.complete';
 
-export function bundleFolder(env: Readonly<Record<string, string | undefined>>): string {
+export function bundleFolder(env: Readonly<Record<string, string | undefined>>, version: UiVersion): string {
   const cache = env['XDG_CACHE_HOME'] || join(env['HOME'] || homedir(), '.cache');
-  return join(cache, 'svc', `airflow-ui-${UI_BUNDLE.version}`);
+  return join(cache, 'svc', `airflow-ui-${version}`);
 }
 
 export type BundleFile = {
@@ -89,6 +102,7 @@ export type ShellSettings = {
   edition: 'lite' | 'pro' | undefined;
   /** Path of the editor, or undefined if there is none. */
   editor: string | undefined;
+  airflowVersion: UiVersion;
   /** The version of this control plane. */
   version: string;
 };
@@ -99,7 +113,7 @@ export function renderShell(bundle: Bundle, settings: ShellSettings): string {
     `data-instance="${escapeHtml(settings.instanceName)}"`,
     `data-edition="${settings.edition ?? ''}"`,
     `data-version="${escapeHtml(settings.version)}"`,
-    `data-airflow="${UI_BUNDLE.version}"`,
+    `data-airflow="${settings.airflowVersion}"`,
     `data-editor="${escapeHtml(settings.editor ?? '')}"`,
   ].join(' ');
   const additions =

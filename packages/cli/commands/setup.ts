@@ -4,7 +4,7 @@
  */
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
-import { UI_BUNDLE } from '@svc/web/bundle.ts';
+import { UI_VERSIONS } from '@svc/web/bundle.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
 import { CliError } from '../cli-error.ts';
 import { printJson } from '../context.ts';
@@ -42,11 +42,11 @@ async function setUp(context: CliContext): Promise<void> {
             return `Python environment: ${python}`;
           },
         },
-        {
-          title: 'Web UI',
-          run: async (say) =>
-            `Web UI of Airflow ${UI_BUNDLE.version}: ${await ensureUiBundle({ env: context.env, python, say })}`,
-        },
+        ...UI_VERSIONS.map((version) => ({
+          title: `Web UI of Airflow ${version}`,
+          run: async (say: (text: string) => void) =>
+            `Web UI of Airflow ${version}: ${await ensureUiBundle({ env: context.env, python, version, say })}`,
+        })),
         {
           title: 'Editor',
           run: async () =>

@@ -169,14 +169,14 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   });
   running.log = log;
   let isNew = false;
-  const { workspace, distDir } = early.ui;
+  const { workspace, distDir, airflowVersion: uiVersion } = early.ui;
   const taskUser = liteTaskUser(early.executor.taskUser);
   // This must precede everything that inherits the environment.
   const variables = workspace === '' ? undefined : await applyEnvironmentFile(workspace, process.env);
   const told = variables && describeEnvironment(variables, workspace);
   if (told !== undefined) log.logger.info(told);
   const values = createWorkspaceValues();
-  const tools = prepareTools({ env: context.env, distDir, workspace, taskUser, answerValue: values.answer });
+  const tools = prepareTools({ env: context.env, distDir, uiVersion, workspace, taskUser, answerValue: values.answer });
   running.tools = tools;
   if (workspace !== '') beginReading({ workspace, executors: executorNames(early), values, running, tools, log });
 

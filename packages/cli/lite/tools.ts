@@ -13,7 +13,8 @@ import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { compiledFolder, ensurePython, pythonWithPip, userCacheFolder } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
-import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import { BUNDLE_STAMP, bundleFolder } from '@svc/web/bundle.ts';
+import type { UiVersion } from '@svc/web/bundle.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { AnswerValue } from '@svc/spec/values-read.ts';
 import type { Environment } from '../context.ts';
@@ -39,6 +40,8 @@ export function prepareTools(input: {
   env: Environment;
   /** The value of `ui.dist_dir`. If empty, the bundle of the official package is used. */
   distDir: string;
+  /** The value of `ui.airflow_version`. */
+  uiVersion: UiVersion;
   /** Empty if there is none. Otherwise the compiler will be needed and starts now. */
   workspace: string;
   /** The user that runs author code. Undefined means the same user as lite. */
@@ -46,7 +49,7 @@ export function prepareTools(input: {
   /** Answers what DAG files read while they load. */
   answerValue: AnswerValue;
 }): LiteTools {
-  const { env, distDir, workspace, taskUser, answerValue } = input;
+  const { env, distDir, uiVersion, workspace, taskUser, answerValue } = input;
   let say: ((text: string) => void) | undefined;
   let last: string | undefined;
   const progress = (text: string): void => {
@@ -78,7 +81,10 @@ export function prepareTools(input: {
   };
   let compiler = workspace === '' ? undefined : startCompiler();
   compiler?.catch(() => {}); // reported to the caller
-  const webUi = distDir === '' ? fetchWebUi({ env, python, progress }) : Promise.resolve(`Web UI from ${distDir}`);
+  const webUi =
+    distDir === ''
+      ? fetchWebUi({ env, version: uiVersion, python, progress })
+      : Promise.resolve(`Web UI from ${distDir}`);
   webUi.catch(() => {}); // reported to the caller
   return {
     tasksReachAll,
@@ -102,15 +108,16 @@ export function prepareTools(input: {
 /** Without a network, lite still starts and says what is missing. */
 async function fetchWebUi(input: {
   env: Environment;
+  version: UiVersion;
   python: () => Promise<string>;
   progress: (text: string) => void;
 }): Promise<string> {
-  const { env, python, progress } = input;
-  const there = `Web UI of Airflow ${UI_BUNDLE.version}`;
-  if (existsSync(join(bundleFolder(env), BUNDLE_STAMP))) return there;
+  const { env, version, python, progress } = input;
+  const there = `Web UI of Airflow ${version}`;
+  if (existsSync(join(bundleFolder(env, version), BUNDLE_STAMP))) return there;
   try {
     // Runs in parallel with the environment of tasks, which takes as long.
-    await ensureUiBundle({ env, python: (await pythonWithPip(env)) ?? (await python()), say: progress });
+    await ensureUiBundle({ env, version, python: (await pythonWithPip(env)) ?? (await python()), say: progress });
     return there;
   } catch (error) {
     if (error instanceof PythonEnvironmentError) return `Web UI not there: ${error.message}. ${error.hint}`;

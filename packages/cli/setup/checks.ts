@@ -7,7 +7,8 @@ import { join } from 'node:path';
 import { ensurePython } from '@svc/compiler/python-environment.ts';
 import { PythonEnvironmentError } from '@svc/compiler/python-failures.ts';
 import { runnableBinaries } from '@svc/local-postgres/cluster-binaries.ts';
-import { BUNDLE_STAMP, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import { BUNDLE_STAMP, UI_VERSIONS, bundleFolder } from '@svc/web/bundle.ts';
+import { CONFIG_KEYS } from '@svc/server/config/keys.ts';
 import { monacoFolder } from '@svc/web/editor.ts';
 import { SECRETS_ARE_OBSERVED, TASKS_RUN_AS_SERVER } from '@svc/server/config/boot-checks.ts';
 import type { Environment } from '../context.ts';
@@ -77,10 +78,25 @@ async function checkPython(env: Environment): Promise<CheckResult> {
 }
 
 async function checkWebUi(env: Environment): Promise<CheckResult> {
-  const folder = env['SVC_UI_DIST_DIR'] || bundleFolder(env);
+  const asked = env['SVC_UI_AIRFLOW_VERSION'] || CONFIG_KEYS['ui.airflow_version'].default;
+  const version = UI_VERSIONS.find((known) => known === asked);
+  if (version === undefined) {
+    const detail = `there is no web UI of Airflow ${asked}`;
+    return {
+      name: 'Web UI',
+      status: 'missing',
+      detail,
+      next: `set SVC_UI_AIRFLOW_VERSION to ${UI_VERSIONS.join(' or ')}`,
+    };
+  }
+  const folder = env['SVC_UI_DIST_DIR'] || bundleFolder(env, version);
   const marker = env['SVC_UI_DIST_DIR'] ? 'index.html' : BUNDLE_STAMP;
   if (existsSync(join(folder, marker))) {
-    return { name: 'Web UI', status: 'ok', detail: `Airflow ${UI_BUNDLE.version} in ${folder}` };
+    return {
+      name: 'Web UI',
+      status: 'ok',
+      detail: env['SVC_UI_DIST_DIR'] ? folder : `Airflow ${version} in ${folder}`,
+    };
   }
   return {
     name: 'Web UI',

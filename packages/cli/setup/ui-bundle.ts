@@ -8,7 +8,8 @@ import { mkdir, mkdtemp, readFile, readdir, rename, rm, stat, writeFile } from '
 import { dirname, extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import { BUNDLE_STAMP, ENCODED_EXTENSIONS, UI_BUNDLE, bundleFolder } from '@svc/web/bundle.ts';
+import { BUNDLE_STAMP, ENCODED_EXTENSIONS, FOLDER_IN_PACKAGE, UI_PACKAGES, bundleFolder } from '@svc/web/bundle.ts';
+import type { UiPackage, UiVersion } from '@svc/web/bundle.ts';
 
 const run = promisify(execFile);
 
@@ -30,18 +31,21 @@ export async function ensureUiBundle(input: {
   env: Readonly<Record<string, string | undefined>>;
   /** A Python interpreter with pip. */
   python: string;
+  version: UiVersion;
   say?: (text: string) => void;
 }): Promise<string> {
-  const target = bundleFolder(input.env);
+  const { env, python, version } = input;
+  const target = bundleFolder(env, version);
   if (existsSync(join(target, BUNDLE_STAMP))) return target;
-  input.say?.(`fetching the Airflow ${UI_BUNDLE.version} web UI`);
+  input.say?.(`fetching the Airflow ${version} web UI`);
   await mkdir(dirname(target), { recursive: true });
   const work = await mkdtemp(`${target}.building-`);
   try {
-    await unpackFromPackage({ ...input, prefix: UI_BUNDLE.folder, folder: work });
-    const unpacked = join(work, UI_BUNDLE.folder);
+    const distribution = UI_PACKAGES[version];
+    await unpackFromPackage({ env, python, prefix: FOLDER_IN_PACKAGE, folder: work, distribution });
+    const unpacked = join(work, FOLDER_IN_PACKAGE);
     await compressAll(unpacked);
-    await writeFile(join(unpacked, BUNDLE_STAMP), `${UI_BUNDLE.version}\n`);
+    await writeFile(join(unpacked, BUNDLE_STAMP), `${version}\n`);
     await rm(target, { recursive: true, force: true });
     await rename(unpacked, target).catch((error: NodeJS.ErrnoException) => {
       if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error; // another process was faster
@@ -60,8 +64,7 @@ export async function unpackFromPackage(input: {
   python: string;
   prefix: string;
   folder: string;
-  /** Default: the package of the web UI. */
-  distribution?: { requirement: string; sha256: string };
+  distribution: UiPackage;
 }): Promise<void> {
   const wheel = await download(input, input.folder);
   await run(input.python, ['-c', UNPACK, wheel, input.folder, input.prefix]);
@@ -71,11 +74,11 @@ async function download(
   {
     python,
     env,
-    distribution: { requirement, sha256 } = UI_BUNDLE,
+    distribution: { requirement, sha256 },
   }: {
     python: string;
     env: Readonly<Record<string, string | undefined>>;
-    distribution?: { requirement: string; sha256: string };
+    distribution: UiPackage;
   },
   folder: string,
 ): Promise<string> {

@@ -419,6 +419,14 @@ export const UI_KEYS = {
     edition: 'both',
     doc: 'Directory of the code editor (`min/vs` of the npm package `monaco-editor`); empty takes the installed package, and without one the editor shows how to get it.',
   },
+  'ui.airflow_version': {
+    type: 'enum',
+    values: ['3.2.2', '3.3.2'],
+    default: '3.2.2',
+    extension: true,
+    edition: 'both',
+    doc: 'The version of Airflow whose web UI is served. `svc setup` fetches both, `svc lite` only this one.',
+  },
   'ui.dist_dir': {
     type: 'string',
     default: '',

@@ -7,34 +7,24 @@ import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { unpackFromPackage } from '@svc/cli/setup/ui-bundle.ts';
-import { UI_BUNDLE } from '@svc/web/bundle.ts';
+import { UI_PACKAGES } from '@svc/web/bundle.ts';
+import type { UiPackage } from '@svc/web/bundle.ts';
 import { CACHE } from '../paths.ts';
 import { clientEnvironment } from './client-environment.ts';
 
 const INSIDE = 'airflow/api_fastapi/core_api/openapi/';
 
-/** The versions whose clients and web UI must be able to read our answers, oldest first. */
-const DISTRIBUTIONS = [
-  UI_BUNDLE,
-  {
-    version: '3.3.2',
-    requirement: 'apache-airflow-core==3.3.2',
-    sha256: '99258922bccec15be4700ff89f3c942b8acd93407e263c287ce863e671bb3c50',
-  },
-] as const;
-type Distribution = (typeof DISTRIBUTIONS)[number];
-
-/** The folders with `v2-rest-api-generated.yaml` and `_private_ui.yaml`, by version. */
+/** The documents of each version whose web UI can be served, oldest first: the folders with `v2-rest-api-generated.yaml` and `_private_ui.yaml`, by version. */
 export async function airflowOpenApi(): Promise<{ version: string; folder: string }[]> {
   const found: { version: string; folder: string }[] = [];
-  for (const distribution of DISTRIBUTIONS) {
+  for (const distribution of Object.values(UI_PACKAGES)) {
     found.push({ version: distribution.version, folder: await documentsOf(distribution) });
   }
   return found;
 }
 
 /** Unpacked beside and renamed: never half of it. */
-async function documentsOf(distribution: Distribution): Promise<string> {
+async function documentsOf(distribution: UiPackage): Promise<string> {
   const target = join(CACHE, `airflow-openapi-${distribution.version}`);
   if (existsSync(target)) return target;
   const python = await clientEnvironment(); // any interpreter with pip

@@ -40,7 +40,7 @@ const UI_POLICY = [
 export type UiPages = { pageFor(request: FastifyRequest): string | undefined };
 
 export function registerUiBundle(app: App, { config }: Services): UiPages {
-  const bundle = openBundle(config.ui.distDir || bundleFolder(process.env));
+  const bundle = openBundle(config.ui.distDir || bundleFolder(process.env, config.ui.airflowVersion));
   for (const [name, { body, contentType }] of SHELL_FILES) {
     app.get(`/svc-static/${name}`, PUBLIC, async (_request, reply) =>
       reply.header('cache-control', 'no-cache').type(contentType).send(body),
@@ -79,6 +79,7 @@ function shellOf(bundle: Bundle, { config }: Pick<Services, 'config'>): string {
     base,
     instanceName: config.ui.instanceName,
     edition: editionOf(config),
+    airflowVersion: config.ui.airflowVersion,
     version: VERSION,
     // Without a workspace, the button would only lead to a page of advice.
     editor: config.ui.workspace === '' ? undefined : `${base}ide`,
