@@ -161,11 +161,8 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'metrics.statsd_port': 8_125,
   'metrics.statsd_prefix': 'airflow',
   'metrics.statsd_datadog_enabled': false,
-<<<<<<< HEAD
   'alerts.allow_private_addresses': false,
-=======
   'ui.airflow_version': '3.2.2',
->>>>>>> 45b76a7f (Serve the web UI of Airflow 3.3.2 by ui.airflow_version)
   'ui.dist_dir': '',
 };
 
