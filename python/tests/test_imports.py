@@ -71,7 +71,8 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.record",
         "svc_runtime.run",
     },
-    "svc": {"airflow", "svc_runtime.dbt", "svc_runtime.one_airflow", "svc_runtime.testing"},
+    "svc": {"airflow", "svc_runtime.dbt", "svc_runtime.one_airflow", "svc_runtime.steps", "svc_runtime.testing"},
+    "svc_runtime.steps": {"svc_runtime.run"},
     "cosmos": {"svc_runtime.dbt", "svc_runtime.exceptions", "svc_runtime.record"},
     "svc_runtime.dbt": {
         "svc_runtime.bundle_path",

@@ -11,7 +11,6 @@ import datetime
 from ..enums import OLD_TRIGGER_RULES, TriggerRule, WeightRule
 from ..exceptions import AirflowException, FailFastDagInvalidTriggerRule
 from . import current
-from .retry_policy import checked_policy
 from .timezones import to_utc
 from .weights import own_strategy
 
@@ -187,13 +186,21 @@ def _check_rules(args: dict, task_id: str, dag) -> None:
         )
 
 
+def _check_policy(value, task_id: str) -> None:
+    """Without the class RetryPolicy, which few files load."""
+    if value is None or (not isinstance(value, type) and callable(getattr(value, "evaluate", None))):
+        return
+    shown = f"the class {value.__name__}: make an object of it" if isinstance(value, type) else repr(value)
+    raise TypeError(f"retry_policy of task '{task_id}' must be a RetryPolicy, not {shown}")
+
+
 def normalise(args: dict, task_id: str, dag) -> dict:
     """Checks `args` (a full copy of the table above) in place and returns it."""
     _check_numbers(args, task_id, dag)
     _check_rules(args, task_id, dag)
     for name in ("retry_delay", "max_retry_delay"):
         args[name] = _timedelta(name, args[name])
-    checked_policy(args["retry_policy"], task_id)
+    _check_policy(args["retry_policy"], task_id)
     if args["retry_delay"] is None:
         args["retry_delay"] = DEFAULT_RETRY_DELAY
     timeout = args["execution_timeout"]

@@ -154,14 +154,6 @@ class ExceptionRetryPolicy(RetryPolicy):
         return cls(rules, RetryAction(data.get("default", "default")))
 
 
-def checked_policy(value, task_id: str):
-    """The argument `retry_policy` of a task."""
-    if value is None or (not isinstance(value, type) and callable(getattr(value, "evaluate", None))):
-        return value
-    shown = f"the class {value.__name__}: make an object of it" if isinstance(value, type) else repr(value)
-    raise TypeError(f"retry_policy of task '{task_id}' must be a RetryPolicy, not {shown}")
-
-
 def _path(spec) -> str:
     return spec if isinstance(spec, str) else f"{spec.__module__}.{spec.__qualname__}"
 
