@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { dagText } from '@svc/testing/compiler/workspace.ts';
+import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
 import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
 import { createGitRepository } from '@svc/testing/server/git-repository.ts';
 import { median, rounded } from './figure.ts';
@@ -12,6 +12,13 @@ import type { BenchOptions } from './figure.ts';
 
 const SECRET = 'bench';
 const LOOK_EVERY_MS = 10;
+
+const dagText = (dagId: string, task = 'extract'): string => `from airflow.sdk import DAG
+from airflow.providers.standard.operators.bash import BashOperator
+
+with DAG("${dagId}", schedule=None):
+    BashOperator(task_id="${task}", bash_command="true") >> BashOperator(task_id="load", bash_command="true")
+`;
 
 export async function run({ number, print, say }: BenchOptions): Promise<void> {
   const dags = number('models', 100);
@@ -21,7 +28,8 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     Array.from({ length: dags }, (_, index) => [`dags/dag_${index}.py`, dagText(`dag_${index}`)]),
   );
   repository.push(files);
-  const server = await startBundleServer();
+  const cluster = await startScratchCluster({ fsync: 'on' });
+  const server = await startBundleServer({ 'database.url': await cluster.createDatabase() });
   const report = (figure: string, seconds: number): void =>
     print({ bench: 'deliver', figure, value: rounded(seconds), unit: 's', dags });
   try {
@@ -42,10 +50,11 @@ export async function run({ number, print, say }: BenchOptions): Promise<void> {
     report('rollback', (performance.now() - undone) / 1_000);
   } finally {
     await server.close();
+    await cluster.stop();
   }
 
   async function pushOnce(index: number): Promise<number> {
-    const commit = repository.push({ 'dags/dag_0.py': dagText('dag_0', [`task_${index}`]) });
+    const commit = repository.push({ 'dags/dag_0.py': dagText('dag_0', `task_${index}`) });
     const begin = performance.now();
     const body = JSON.stringify({ after: commit });
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;

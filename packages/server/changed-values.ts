@@ -1,14 +1,18 @@
 /**
  * Warns of DAGs that were compiled with an older value of a variable or connection than the one there is now. Their files are
  * on another machine, which `svc deploy` has compiled them on. Compiling a DAG again removes the warning.
+ * A bundle is compiled again without help.
  */
 import { sep } from 'node:path';
+import { askForSyncOf } from './db/bundles/bundles.ts';
 import type { Database } from './db/database.ts';
 import { listReadingDags, tenantsThatRead, warnOfChangedValues } from './db/dags/values-read.ts';
 import { keyOf } from './vault/compile-values.ts';
 import type { CompileValues } from './vault/compile-values.ts';
 
 const NAMED = 5;
+/** As the deployments of bundles name it. */
+const ASKED_BY = 'changed values';
 
 export function createChangedValues(input: {
   db: Database;
@@ -26,11 +30,15 @@ export function createChangedValues(input: {
       ({ fileloc }) => workspace === '' || !fileloc.startsWith(workspace + sep),
     );
     const changed = await compileValues(tenantId).changed(dags.flatMap(({ reads }) => reads));
+    const old: string[] = [];
     for (const { dagId, reads, warning } of dags) {
       const names = reads.map(keyOf).filter((key) => changed.has(key));
       const message = names.length === 0 ? null : messageOf(names);
-      if (message !== warning) await warnOfChangedValues(tenant, dagId, message);
+      if (message === warning) continue;
+      await warnOfChangedValues(tenant, dagId, message);
+      if (message !== null) old.push(dagId);
     }
+    if (old.length > 0) await askForSyncOf(tenant, old, ASKED_BY);
   }
 
   return {

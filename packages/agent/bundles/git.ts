@@ -30,6 +30,8 @@ const SETTINGS = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.symlinks=true',
+  // Hard links change the time of a file's state, and not its content.
+  'core.trustctime=false',
   'core.bigFileThreshold=1m',
   'submodule.recurse=false',
   'fetch.recurseSubmodules=false',

@@ -1,5 +1,7 @@
 /** A push to a real repository becomes live, completely or not at all, and can be undone. */
 import { createHmac } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
 import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
@@ -27,6 +29,12 @@ type Deployments = {
 };
 const deployments = async (name: string) =>
   (await server.api<Deployments>('GET', `/bundles/${name}/deployments`)).deployments;
+
+/** When a file of the bundle was written, in nanoseconds. */
+async function writtenAt(name: string): Promise<bigint> {
+  const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
+  return statSync(join(server.cache, id, 'etl', 'work', 'etl', name), { bigint: true }).mtimeNs;
+}
 
 /** Lets the time of the next poll come, and waits until the source was looked at. */
 async function pollOnce(name: string): Promise<void> {
@@ -62,7 +70,10 @@ describe('a bundle of a git repository', () => {
       'dags/b.py': null,
       'dags/c.py': dagText('git_c'),
     });
+    const unchanged = await writtenAt('requirements.txt');
     expect(await server.sync('etl')).toMatchObject({ current: { deployment: 2, version: second } });
+    // A file that is written again would be compiled again.
+    expect(await writtenAt('requirements.txt')).toBe(unchanged);
     expect(await server.dags()).toEqual({ git_a: 2, git_c: 1 });
     const { changes } = await server.api<{ changes: object }>('GET', '/bundles/etl/deployments/2');
     expect(changes).toEqual({
@@ -141,6 +152,28 @@ describe('a bundle of a git repository', () => {
     expect(await server.dags()).toEqual({ git_a: 5, git_c: 1, git_d: 1 });
     expect((await server.sync('etl')).current?.version).toBe(bad);
     expect(await server.dags()).toMatchObject({ git_a: 6, git_e: 1 });
+  });
+});
+
+describe('a bundle whose files read variables', () => {
+  it('is compiled again when one of them changes, and makes a version only of the DAGs that differ', async () => {
+    await server.api('POST', '/variables', { key: 'first_task', value: 'one' });
+    const reading = dagText('values_reads').replace('"extract"', 'Variable.get("first_task")');
+    const root = workspaceOf({
+      'reads.py': `from airflow.sdk import Variable\n${reading}`,
+      'plain.py': dagText('values_plain'),
+    });
+    await server.addBundle('values', root);
+    expect(await server.dags()).toMatchObject({ values_reads: 1, values_plain: 1 });
+    await server.api('PATCH', '/variables/first_task', { key: 'first_task', value: 'two' });
+    await eventually(async () => (await server.dags())['values_reads'] === 2);
+    expect(await server.dags()).toMatchObject({ values_plain: 1 });
+    await server.settled('values');
+    await eventually(async () => {
+      const warnings = await server.api<{ total_entries: number }>('GET', '/dagWarnings?dag_id=values_reads');
+      return warnings.total_entries === 0;
+    });
+    await server.api('DELETE', '/bundles/values');
   });
 });
 

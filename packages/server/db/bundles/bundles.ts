@@ -105,6 +105,20 @@ export async function askForSync(db: TenantDb, name: string, by: string): Promis
   return numUpdatedRows > 0n;
 }
 
+/** Requests a sync of the bundles that have these DAGs. DAGs of no bundle are left out. */
+export async function askForSyncOf(db: TenantDb, dagIds: readonly string[], by: string): Promise<void> {
+  await db
+    .updateTable('bundles')
+    .set({ asked: sql`asked + 1`, asked_by: by })
+    .where('name', 'in', (eb) =>
+      eb
+        .selectFrom('dags')
+        .select('bundle_name')
+        .where('dag_id', 'in', [...dagIds]),
+    )
+    .execute();
+}
+
 /** True when DAGs of this name are registered that no bundle has: `svc deploy` names its bundles, too. */
 export async function hasUnmanagedDags(db: TenantDb, name: string): Promise<boolean> {
   const found = await db
