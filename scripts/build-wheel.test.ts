@@ -4,7 +4,8 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { TEMPLATES, projectFiles } from '@svc/cli/projects/templates.ts';
+import { TEMPLATES } from '@svc/cli/projects/template-names.ts';
+import { projectFiles } from '@svc/cli/projects/templates.ts';
 import { buildWheel, wheelEnvironment } from './build-wheel.ts';
 
 const ROOT = join(import.meta.dirname, '..');

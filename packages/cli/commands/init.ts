@@ -4,8 +4,9 @@ import { Option } from 'commander';
 import { CliError, messageOf, systemCode, usageError } from '../cli-error.ts';
 import { printJson } from '../context.ts';
 import type { CliContext } from '../context.ts';
-import { TEMPLATES, projectFiles } from '../projects/templates.ts';
-import type { Template } from '../projects/templates.ts';
+import { TEMPLATES } from '../projects/template-names.ts';
+import type { Template } from '../projects/template-names.ts';
+import { projectFiles } from '../projects/templates.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 type Options = { template: Template; dbt?: true; json?: true };

@@ -7,7 +7,7 @@ import { canonicalJson } from '@svc/spec/canonical.ts';
 import { validateSpec } from '@svc/spec/validate.ts';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
-import { TEMPLATES } from '../projects/templates.ts';
+import { TEMPLATES } from '../projects/template-names.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 

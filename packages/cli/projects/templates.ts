@@ -1,13 +1,7 @@
 /** The files that `svc init` writes. Tests ensure that every template compiles unchanged. */
 import { dbtProjectFiles } from './dbt-template.ts';
 import { testFiles } from './test-templates.ts';
-
-const PYTHON_TEMPLATES = ['hello', 'etl', 'empty'] as const;
-export type PythonTemplate = (typeof PYTHON_TEMPLATES)[number];
-export const TEMPLATES = [...PYTHON_TEMPLATES, 'dbt'] as const;
-export type Template = (typeof TEMPLATES)[number];
-
-export type ProjectFiles = Readonly<Record<string, string>>;
+import type { ProjectFiles, PythonTemplate, Template } from './template-names.ts';
 
 export function projectFiles(template: Template, dagId: string): ProjectFiles {
   if (template === 'dbt') return dbtProjectFiles(dagId);

@@ -1,5 +1,5 @@
 /** The tests of a new project, with what an editor and CI need to run them. docs/testing.md describes the tests. */
-import type { ProjectFiles, PythonTemplate } from './templates.ts';
+import type { ProjectFiles, PythonTemplate } from './template-names.ts';
 
 export const testFiles = (template: PythonTemplate, dagId: string): ProjectFiles => ({
   'tests/test_dag.py': `${HEAD}${dagFixture(dagId)}${TESTS[template]}`,
