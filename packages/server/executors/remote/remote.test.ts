@@ -227,7 +227,13 @@ describe('remote workers', () => {
     await hasState('gpu-1', 'lost');
     startAgent(gpu.token, '--name', 'gpu-2');
     await began('train');
-    expect(await instance('flow', run, 'train')).toMatchObject({ hostname: 'gpu-2', try_number: 2, state: 'running' });
+    expect(await instance('flow', run, 'train')).toMatchObject({
+      hostname: 'gpu-2',
+      try_number: 2,
+      state: 'running',
+      infrastructure_retries: 1,
+      max_tries: 2, // one of the author, and one for the loss
+    });
 
     // Drained: it ends what it runs, takes no more, and leaves.
     const big1 = await worker('big-1');
