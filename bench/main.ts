@@ -14,6 +14,10 @@ const BENCHES: Record<string, Bench> = {
     about: 'the same chain and fan-out on Airflow 3.2.2 and here, one after the other, and the ratio [--runs 3]',
     load: () => import('./airflow.ts'),
   },
+  alerts: {
+    about: 'time from the end of a failed run to its message at a loopback receiver [--times 100]',
+    load: () => import('./alerts.ts'),
+  },
   api: {
     about:
       'requests per second and latency of the HTTP API, 10,000 connections and variables stored [--seconds 5 --runs 3]',
