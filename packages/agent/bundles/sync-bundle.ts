@@ -6,8 +6,8 @@
  *        └──▶ fetch ──▶ check ──▶ check out ──▶ compile ──▶ end
  *                          └──▶ refused
  */
-import { existsSync, mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { chmodSync, existsSync, mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import type { BundleAnswer, BundleJob, BundleMessage } from '@svc/proto/bundle-job.ts';
@@ -47,7 +47,7 @@ export async function syncBundle(input: { stdin: Readable; stdout: Writable; env
     return () => children.delete(kill);
   };
   try {
-    mkdirSync(job.cache, { recursive: true, mode: 0o750 });
+    makeCache(job);
     await makeFolder(job, join(job.cache, 'trees'));
     if (job.kind === 'git') await syncGit(job, { ...line, env: input.env, onChild });
     else await syncFolder(job, { ...line, env: input.env });
@@ -58,6 +58,13 @@ export async function syncBundle(input: { stdin: Readable; stdout: Writable; env
   line.send({ kind: 'end' });
   await line.flushed();
   return 0;
+}
+
+/** The folders above belong to the control plane. The user of git and author code may pass through them. */
+function makeCache({ cache, taskUser }: BundleJob): void {
+  const tenant = dirname(cache);
+  mkdirSync(cache, { recursive: true, mode: 0o750 });
+  if (taskUser) for (const folder of [dirname(tenant), tenant]) chmodSync(folder, 0o711);
 }
 
 type Parts = { send: Send; answerValue: AnswerValue; env: Environment };
