@@ -24,6 +24,12 @@ class Explanation:
 
 EXPLANATIONS = (
     Explanation(
+        "Which sources a bundle may have depends on its kind and on the paths that the operator allows.",
+        (VALID_REFUSED,),
+        ("post_bundle", "patch_bundle"),
+        detail="url: ",
+    ),
+    Explanation(
         "A request line longer than 16 KiB is refused before anything of it is read: no operation, no header, no method.",
         (VALID_REFUSED, INVALID_ACCEPTED, NO_HEADER, WRONG_METHOD),
         status=431,
