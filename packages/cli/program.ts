@@ -30,6 +30,7 @@ import { addUsersCommands } from './commands/users.ts';
 import { addValidateCommand } from './commands/validate.ts';
 import { addVariablesCommands } from './commands/variables.ts';
 import { addWorkersCommands } from './commands/workers.ts';
+import { addReplayCommand } from './local-runs/replay-command.ts';
 import { addTestCommand } from './local-runs/test-command.ts';
 import { addImportCommand } from './import/import-command.ts';
 import { addServiceAccountsCommands } from './identity/service-accounts.ts';
@@ -101,6 +102,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addDeploymentsCommands(program, context);
   addRunsCommands(program, context);
   addBackfillCommands(program, context);
+  addReplayCommand(program, context);
   addAuthCommands(program, context);
   addUsersCommands(program, context);
   addServiceAccountsCommands(program, context);

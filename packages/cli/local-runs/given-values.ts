@@ -1,4 +1,5 @@
 /** Values and answers that a person gives to a test on the command line. */
+import { InvalidArgumentError } from 'commander';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { usageError } from '../cli-error.ts';
 import type { LocalOrder } from './run-locally.ts';
@@ -11,7 +12,12 @@ export const readXcoms = (given: readonly string[], taskIds: readonly string[]):
     const [place, value] = partsOf('--xcom', text, 'extract=[1, 2]');
     const [taskId = '', ...key] = place.split(':');
     check('--xcom', taskId, taskIds);
-    return { task_id: taskId, key: key.length > 0 ? key.join(':') : RETURN_KEY, value: valueOf(value) };
+    return {
+      task_id: taskId,
+      key: key.length > 0 ? key.join(':') : RETURN_KEY,
+      value: valueOf(value),
+      instances: null,
+    };
   });
 
 export function readAnswers(given: readonly string[], taskIds: readonly string[]): LocalOrder['answers'] {
@@ -46,4 +52,10 @@ function valueOf(text: string): unknown {
   } catch {
     return text;
   }
+}
+
+export function parseIndex(text: string): number {
+  const index = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(index)) throw new InvalidArgumentError('Give a number from 0.');
+  return index;
 }

@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { CliError } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import type { RecordedValue } from './recorded-try.ts';
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
 const PROGRAM = 'svc_runtime.testing.program';
@@ -22,12 +23,19 @@ export type LocalOrder = {
   map_index: number | null;
   conf: Readonly<Record<string, unknown>>;
   /** By task id and key. */
-  xcoms: readonly { task_id: string; key: string; value: unknown }[];
+  xcoms: readonly RecordedValue[];
   at: string | null;
   connections: string | null;
   variables: string | null;
   answers: Readonly<Record<string, readonly string[]>>;
   debugger: Debugger | null;
+  /** A try that runs again. */
+  recorded: {
+    try_number: number;
+    /** Template files of the version by name. */
+    files: Readonly<Record<string, string>>;
+    run: Readonly<Record<string, string | null>>;
+  } | null;
 };
 
 export type LocalTask = {
@@ -57,7 +65,12 @@ type Answer = { result: LocalResult } | { problem: string };
 /** Logs of the tasks go to standard error, so that standard output has the result alone. */
 export async function runLocally(
   context: CliContext,
-  { python, env, order }: { python: string; env: Readonly<Record<string, string>>; order: LocalOrder },
+  {
+    python,
+    env,
+    order,
+    cwd,
+  }: { python: string; env: Readonly<Record<string, string>>; order: LocalOrder; cwd?: string },
 ): Promise<LocalResult> {
   const isInteractive = order.debugger !== null;
   const child = spawn(python, ['-m', PROGRAM], {
@@ -68,6 +81,7 @@ export async function runLocally(
       PYTHONUNBUFFERED: '1',
       SVC_NODE: process.execPath,
     },
+    cwd,
     // A debugger needs the terminal itself.
     stdio: ['inherit', isInteractive ? 'inherit' : 'pipe', isInteractive ? 'inherit' : 'pipe', 'pipe'],
   });

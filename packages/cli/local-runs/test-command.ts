@@ -1,13 +1,13 @@
 /** `svc test`: a DAG or a task runs on this machine, and nothing is stored. */
 import { resolve } from 'node:path';
-import { InvalidArgumentError, Option } from 'commander';
+import { Option } from 'commander';
 import { CliError, messageOf, usageError } from '../cli-error.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { collect, confOf, parseMoment, withConfOptions } from '../runs/run-options.ts';
 import type { ConfOptions } from '../runs/run-options.ts';
 import type { SvcCommand } from '../svc-command.ts';
-import { readAnswers, readXcoms } from './given-values.ts';
+import { parseIndex, readAnswers, readXcoms } from './given-values.ts';
 import type { Debugger } from './run-locally.ts';
 
 type Options = ConfOptions & {
@@ -107,6 +107,7 @@ async function testOnce(
       variables: fileOf(options.variables),
       answers: readAnswers(options.answer, dag.taskIds),
       debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
+      recorded: null,
     },
   });
   if (options.json) printJson(context, result);
@@ -118,9 +119,3 @@ async function testOnce(
 }
 
 const fileOf = (path: string | undefined): string | null => (path === undefined ? null : resolve(path));
-
-function parseIndex(text: string): number {
-  const index = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(index)) throw new InvalidArgumentError('Give a number from 0.');
-  return index;
-}

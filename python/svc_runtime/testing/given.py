@@ -22,6 +22,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+class InstanceValues:
+    """The values of a mapped task that ran, by map index. Instances that pushed none have none."""
+
+    def __init__(self, values: dict[int, Any], count: int) -> None:
+        self.values = values
+        self.count = count
+
+
 class GivenValues:
     """The values of one task. A list that a mapped task is given has one value for each instance."""
 
@@ -33,12 +41,19 @@ class GivenValues:
     def length(self) -> int | None:
         """How many instances the values are for, of a task that is mapped."""
         lengths = [len(value) for value in self._values.values() if isinstance(value, list)]
+        lengths += [value.count for value in self._values.values() if isinstance(value, InstanceValues)]
         return max(lengths, default=None) if self._is_mapped else None
 
     def of_instance(self, map_index: int) -> dict[str, Any]:
-        return {key: self._one(value, map_index) for key, value in self._values.items()}
+        return {
+            key: self._one(value, map_index)
+            for key, value in self._values.items()
+            if not isinstance(value, InstanceValues) or map_index in value.values
+        }
 
     def _one(self, value, map_index: int):
+        if isinstance(value, InstanceValues):
+            return value.values[map_index]
         if not self._is_mapped or map_index < 0 or not isinstance(value, list):
             return value
         return value[map_index] if map_index < len(value) else None
@@ -56,6 +71,8 @@ class Given:
     takes: dict[str, datetime.timedelta] = field(default_factory=dict)
     # The only task that runs, and the only map index of it.
     only: tuple[str, int | None] | None = None
+    # Of a try that runs again, and only once.
+    try_number: int | None = None
 
 
 def values_of(dag, xcoms: Mapping | None) -> dict[str, GivenValues]:
@@ -133,3 +150,10 @@ def run_of(at: datetime.datetime, *, conf, by_assets: bool, scheduled: Scheduled
     start, end = to_utc(scheduled.data_interval_start), to_utc(scheduled.data_interval_end)
     run |= {"logical_date": iso(scheduled.logical_date), "run_after": iso(scheduled.run_after)}
     return run, {"data_interval_start": iso(start), "data_interval_end": iso(end)}
+
+
+def again(recorded: dict, conf) -> tuple[dict, dict]:
+    """A run of a control plane, and its data interval."""
+    interval = {name: recorded[name] for name in ("data_interval_start", "data_interval_end")}
+    names = ("run_id", "run_type", "logical_date", "run_after")
+    return {**{name: recorded[name] for name in names}, "conf": dict(conf or {})}, interval

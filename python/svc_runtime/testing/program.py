@@ -1,4 +1,4 @@
-"""`python -m svc_runtime.testing.program`: a run for `svc test`. It reads its order from descriptor 3 and answers there.
+"""`python -m svc_runtime.testing.program`: a run for `svc test` and `svc replay`. It reads its order from descriptor 3 and answers there.
 
 order ─▶ load the file ─▶ run ─▶ result, or what is wrong
 """
@@ -16,9 +16,12 @@ from ..dag_test.dag_bag import DagBag
 from ..dag_test.output import printed_logs
 from ..dag_test.secret_files import read_connections, read_variables
 from ..exceptions import AirflowException
+from ..record import templating
+from ..run.xcom_values import decode
 from .answers import Answer
 from .clock import WaitingClock
 from .debuggers import debugger_of
+from .given import InstanceValues
 from .run import run_once
 
 TYPE_CHECKING = False
@@ -59,6 +62,9 @@ def _line(channel) -> bytes:
 
 def _run(order: dict[str, Any]) -> RunResult:
     debug = debugger_of(order["debugger"])
+    recorded = order["recorded"]
+    if recorded is not None:
+        templating.version_files.update(recorded["files"])
     dag = _load(order)
     task_id = order["task_id"]
     with printed_logs(sys.stdout):
@@ -68,12 +74,21 @@ def _run(order: dict[str, Any]) -> RunResult:
             conf=order["conf"],
             connections=read_connections(order["connections"]),
             variables=read_variables(order["variables"]),
-            xcoms={(one["task_id"], one["key"]): one["value"] for one in order["xcoms"]},
+            xcoms={(one["task_id"], one["key"]): _value(one) for one in order["xcoms"]},
             at=order["at"],
             answers={task: Answer(options) for task, options in order["answers"].items()},
             only=None if task_id is None else (task_id, order["map_index"]),
             debug=debug,
+            recorded=recorded,
         )
+
+
+def _value(given: dict[str, Any]):
+    instances = given["instances"]
+    if instances is None:
+        return decode(given["value"])
+    values = {int(index): decode(value) for index, value in instances["values"].items()}
+    return InstanceValues(values, instances["count"])
 
 
 def _load(order: dict[str, Any]) -> DAG:

@@ -12,6 +12,7 @@ from . import recorder
 from .clock import Clock, active
 from .given import (
     Given,
+    again,
     check_tasks,
     connections_of,
     durations_of,
@@ -131,12 +132,15 @@ def run_once(
     takes=None,
     only: tuple[str, int | None] | None = None,
     debug: Debug | None = None,
+    recorded: dict[str, Any] | None = None,
 ) -> RunResult:
-    """On this clock as it is. `at` only dates the run."""
+    """On this clock as it is. `at` only dates the run. `recorded` is the run and the try that run again."""
     check_tasks(dag, "answers", answers or {})
     scheduled = at if isinstance(at, ScheduledRun) else None
     now = datetime.datetime.now(datetime.timezone.utc) if at is None else moment_in(dag, _moment_of(at))
     run, interval = run_of(now, conf=conf, by_assets=bool(asset_events), scheduled=scheduled)
+    if recorded is not None:
+        run, interval = again(recorded["run"], conf)
     given = Given(
         run=run,
         interval=interval,
@@ -147,6 +151,7 @@ def run_once(
         events=events_of(asset_events, now),
         takes=durations_of(dag, takes),
         only=only,
+        try_number=None if recorded is None else recorded["try_number"],
     )
     result = VirtualRun(dag, given, clock, debug).to_end()
     assert isinstance(result, RunResult)

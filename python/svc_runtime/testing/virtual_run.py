@@ -60,7 +60,7 @@ class VirtualRun(LocalRun):
         self._deadlines: list[tuple[datetime.datetime, int]] = []
         self._missed: list[MissedDeadline] = []
         self._expand_over_given_values()
-        if debug is not None:
+        if debug is not None or given.try_number is not None:
             self._leave_out_retries()
         if given.only is not None:
             self._let_only_run(given.only[0])
@@ -76,7 +76,7 @@ class VirtualRun(LocalRun):
                 task["mapping"].pop("arguments", None)
 
     def _leave_out_retries(self) -> None:
-        """A debugger opens once for each task that fails."""
+        """A debugger opens once for each task that fails, and a replay is of one try."""
         for task in self._spec["tasks"]:
             task["policy"]["retries"] = 0
 
@@ -227,6 +227,12 @@ class VirtualRun(LocalRun):
             if task_id != only or (index is not None and map_index >= 0 and map_index != index):
                 return Outcome()
         return None
+
+    def _job_of(self, upcoming: dict) -> dict:
+        job = super()._job_of(upcoming)
+        if self._test.try_number is not None:
+            job["try_number"] = self._test.try_number
+        return job
 
     def _attempt(self, job: dict, channel: LocalChannel) -> Outcome:
         place = job["task_id"], job["map_index"]

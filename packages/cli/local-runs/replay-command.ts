@@ -1,0 +1,206 @@
+/** `svc replay`: a try of a control plane runs again on this machine, with its source and its inputs. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve } from 'node:path';
+import { Option } from 'commander';
+import { connectorPackages } from '@svc/spec/project/connectors.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
+import { usageError } from '../cli-error.ts';
+import { connect, withClientOptions } from '../client/connect.ts';
+import type { ClientCommandOptions } from '../client/connect.ts';
+import { printJson, warn } from '../context.ts';
+import type { CliContext } from '../context.ts';
+import { printable } from '../output/text.ts';
+import { parseCount } from '../runs/run-options.ts';
+import type { SvcCommand } from '../svc-command.ts';
+import { parseIndex } from './given-values.ts';
+import type { RecordedTry } from './recorded-try.ts';
+import type { Debugger, LocalOrder } from './run-locally.ts';
+
+type Options = ClientCommandOptions & {
+  mapIndex?: number;
+  try?: number;
+  path: string;
+  connections?: string;
+  variables?: string;
+  edit?: true;
+  toTest?: true;
+  debug?: Debugger | true;
+};
+
+export function addReplayCommand(program: SvcCommand, context: CliContext): void {
+  const command = program
+    .command('replay')
+    .description('Run a try of a control plane again on this machine, with its source, conf, dates and values')
+    .argument('<dag-id>', 'id of the DAG')
+    .argument('<run-id>', 'id of the run')
+    .argument('<task-id>', 'id of the task')
+    .option('--map-index <number>', 'which instance of a mapped task', parseIndex)
+    .option('--try <number>', 'which try (default: the latest)', parseCount)
+    .option('--path <path>', 'working copy, which has the modules that the DAG file imports', '.')
+    .option('--connections <file>', 'connections: JSON, YAML, or .env with lines NAME=URI')
+    .option('--variables <file>', 'variables, in the same formats')
+    .option('--edit', 'run the DAG of the working copy in place of the version that ran')
+    .option('--to-test', 'write a test of pytest with these inputs into tests/ of the working copy, and run nothing')
+    .addOption(
+      new Option('--debug [debugger]', 'open a debugger at the line of the DAG file that fails').choices([
+        'pdb',
+        'debugpy',
+      ]),
+    );
+  withClientOptions(command)
+    .note(
+      'Connections and variables come only from the files named here and from the environment, never from the control plane.\n' +
+        'Values that you may not read are masked. The command names them. The exit code is 0 when the task succeeds.',
+    )
+    .example('the latest try of a failed task', 'svc replay daily_sales manual__2026-03-02T06:00:00+00:00 load')
+    .example('with a change that should repair it', 'svc replay daily_sales my-run load --edit --path dags')
+    .action((dagId: string, runId: string, taskId: string, options: Options) =>
+      replay(context, { dagId, runId, taskId }, options),
+    );
+}
+
+async function replay(
+  context: CliContext,
+  named: { dagId: string; runId: string; taskId: string },
+  options: Options,
+): Promise<void> {
+  if (options.debug && options.json) throw usageError('--debug needs the terminal, and --json prints one result');
+  const [{ readTry }, { workingCopyAt }] = await Promise.all([
+    import('./recorded-try.ts'),
+    import('./version-files.ts'),
+  ]);
+  const client = await connect(context, options);
+  const recorded = await readTry(client, {
+    ...named,
+    mapIndex: options.mapIndex ?? -1,
+    ...(options.try !== undefined && { tryNumber: options.try }),
+  });
+  describeTry(context, named.taskId, recorded);
+  const workingCopy = workingCopyAt(options.path, recorded.spec);
+  if (options.toTest) {
+    const { writeReplayTest } = await import('./replay-test.ts');
+    const file = writeReplayTest(recorded, { taskId: named.taskId, workingCopy });
+    if (options.json) printJson(context, { file, masked: recorded.masked, uncertain: recorded.uncertain });
+    else context.stdout.write(`Wrote ${relative(process.cwd(), file)}\n`);
+    return;
+  }
+  const folder = mkdtempSync(join(tmpdir(), 'svc-replay-'));
+  try {
+    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder });
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function describeTry(context: CliContext, taskId: string, recorded: RecordedTry): void {
+  const { run, tryNumber, mapIndex, state, failure, versionNumber, masked, uncertain, described } = recorded;
+  const name = mapIndex < 0 ? taskId : `${taskId}[${mapIndex}]`;
+  const ended = failure === null ? (state ?? 'not ended') : `${state}: ${failure}`;
+  const what = `try ${tryNumber} of ${name} in ${run.dag_run_id}, version ${versionNumber}: ${ended}`;
+  context.stderr.write(`svc: replaying ${printable(what)}\n`);
+  if (masked.length > 0) warn(context, `you may not read these values, which are masked: ${masked.join(', ')}`);
+  if (described.length > 0) {
+    warn(
+      context,
+      `these values are too large for the API, and a description is in their place: ${described.join(', ')}`,
+    );
+  }
+  if (uncertain.length > 0) {
+    warn(context, `these values were written after the try, which may have seen others: ${uncertain.join(', ')}`);
+  }
+}
+
+async function runAgain(
+  context: CliContext,
+  taskId: string,
+  {
+    recorded,
+    options,
+    workingCopy,
+    folder,
+  }: { recorded: RecordedTry; options: Options; workingCopy: string; folder: string },
+): Promise<void> {
+  const [{ runLocally }, { failureOf, printResult }, { pythonOf }] = await Promise.all([
+    import('./run-locally.ts'),
+    import('./print-result.ts'),
+    import('./find-dag.ts'),
+  ]);
+  const { debug } = options;
+  const dag = options.edit
+    ? await ofWorkingCopy(context, recorded, resolve(options.path))
+    : await ofVersion(recorded, { workingCopy, folder });
+  const { run } = recorded;
+  const order: LocalOrder = {
+    path: dag.path,
+    root: dag.root,
+    bundle: dag.bundle,
+    dag_id: run.dag_id,
+    task_id: taskId,
+    map_index: recorded.mapIndex < 0 ? null : recorded.mapIndex,
+    conf: recorded.conf,
+    xcoms: recorded.xcoms,
+    at: null,
+    connections: options.connections === undefined ? null : resolve(options.connections),
+    variables: options.variables === undefined ? null : resolve(options.variables),
+    answers: {},
+    debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
+    recorded: {
+      try_number: recorded.tryNumber,
+      files: Object.fromEntries(dag.files.map(({ path, text }) => [path, text])),
+      run: {
+        run_id: run.dag_run_id,
+        run_type: run.run_type,
+        logical_date: run.logical_date,
+        run_after: run.run_after,
+        data_interval_start: run.data_interval_start,
+        data_interval_end: run.data_interval_end,
+      },
+    },
+  };
+  const python = await pythonOf(context, dag.dependencies);
+  const result = await runLocally(context, { python, env: dag.env, order, cwd: dag.root });
+  if (options.json) printJson(context, { ...result, masked: recorded.masked, uncertain: recorded.uncertain });
+  else printResult(context, result);
+  const failure = failureOf(result);
+  if (failure) throw failure;
+}
+
+type Runnable = {
+  path: string;
+  root: string;
+  bundle: object | null;
+  env: Readonly<Record<string, string>>;
+  dependencies: readonly string[];
+  files: CompiledSpec['files'];
+};
+
+async function ofWorkingCopy(context: CliContext, { run }: RecordedTry, workingCopy: string): Promise<Runnable> {
+  const { findDag } = await import('./find-dag.ts');
+  return { ...(await findDag(context, run.dag_id, { path: workingCopy })), files: [] };
+}
+
+async function ofVersion(
+  { spec, text }: RecordedTry,
+  { workingCopy, folder }: { workingCopy: string; folder: string },
+): Promise<Runnable> {
+  const { writeVersion } = await import('./version-files.ts');
+  const {
+    dependencies = [],
+    connectors = [],
+    env = {},
+  } = (spec.project ?? {}) as {
+    dependencies?: string[];
+    connectors?: string[];
+    env?: Record<string, string>;
+  };
+  const path = writeVersion(folder, { spec, text, workingCopy });
+  return {
+    path,
+    root: folder,
+    bundle: spec.source.bundle ?? null,
+    env,
+    dependencies: [...dependencies, ...connectorPackages(connectors)],
+    files: spec.files,
+  };
+}
