@@ -1,5 +1,6 @@
 /** Connects the sender of alerts with the database, the vault and the configuration. */
 import type { Logger } from 'pino';
+import { createSendMail } from './alerts/channels/smtp.ts';
 import { createPost } from './alerts/outbound.ts';
 import { createAlertSender } from './alerts/sender.ts';
 import type { AlertSender, AlertSources } from './alerts/sender.ts';
@@ -18,7 +19,10 @@ export const alertSources = ({ config, db, keyring, graphs, logs }: Input): Aler
   graphs,
   logs,
   masks: createReaderMasks({ db, keyring }),
-  carriers: { post: createPost({ allowsPrivate: config.alerts.allowPrivateAddresses }) },
+  carriers: {
+    post: createPost({ allowsPrivate: config.alerts.allowPrivateAddresses }),
+    sendMail: createSendMail({ allowsPrivate: config.alerts.allowPrivateAddresses }),
+  },
   baseUrl: config.server.baseUrl,
 });
 

@@ -13,7 +13,7 @@ import { parseCount } from '../runs/run-options.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 const EVENTS = ['failed', 'retried', 'lost_worker', 'broken_file', 'recovered'] as const;
-const CHANNELS = ['webhook', 'slack_webhook', 'slack_bot', 'pagerduty', 'opsgenie', 'teams'] as const;
+const CHANNELS = ['webhook', 'slack_webhook', 'slack_bot', 'pagerduty', 'opsgenie', 'teams', 'email'] as const;
 
 type AddOptions = ClientCommandOptions & {
   on: (typeof EVENTS)[number][];
@@ -101,7 +101,7 @@ function addAdd(alerts: SvcCommand, context: CliContext): void {
     )
     .addOption(new Option('--channel <channel>', 'where to send').choices(CHANNELS).makeOptionMandatory())
     .requiredOption('--connection <conn-id>', 'the connection with the address and the secret')
-    .option('--target <text>', 'the channel of a Slack bot, such as #alerts')
+    .option('--target <text>', 'the channel of a Slack bot, such as #alerts, or mail addresses')
     .option('--dag <glob>', 'only these DAGs; may be repeated', repeated, [])
     .option('--tag <glob>', 'only DAGs with such a tag; may be repeated', repeated, [])
     .option('--owner <glob>', 'only DAGs of such an owner; may be repeated', repeated, [])

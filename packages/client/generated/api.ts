@@ -4000,7 +4000,7 @@ export interface components {
              */
             after_tries?: number;
             /** @enum {unknown} */
-            channel: "webhook" | "slack_webhook" | "slack_bot" | "pagerduty" | "opsgenie" | "teams";
+            channel: "webhook" | "slack_webhook" | "slack_bot" | "pagerduty" | "opsgenie" | "teams" | "email";
             /** @description The connection with address and secret */
             connection_id: string;
             /**
@@ -4028,7 +4028,7 @@ export interface components {
              */
             tags?: string[];
             /**
-             * @description The channel of a Slack bot
+             * @description The channel of a Slack bot, or mail addresses, separated by commas
              * @default
              */
             target?: string;

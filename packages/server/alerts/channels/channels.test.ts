@@ -1,10 +1,17 @@
 import { startHttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
 import type { HttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
+import { startSmtpReceiver } from '@svc/testing/alerts/smtp-receiver.ts';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { OpenConnection } from '../../vault/load-secrets.ts';
 import type { AlertMessage } from '../message.ts';
 import { createPost } from '../outbound.ts';
 import { sendMessage } from './channels.ts';
+import { createSendMail } from './smtp.ts';
+
+const CARRIERS = {
+  post: createPost({ allowsPrivate: true }),
+  sendMail: createSendMail({ allowsPrivate: true }),
+};
 
 let receiver: HttpReceiver;
 beforeAll(async () => {
@@ -33,7 +40,7 @@ const MESSAGE: AlertMessage = {
 };
 const OVER: AlertMessage = { ...MESSAGE, kind: 'over', title: 'Over: load of shop failed' };
 
-async function send(channel: string, message: AlertMessage, more: Partial<OpenConnection> = {}) {
+async function send(channel: string, message: AlertMessage, more: Partial<OpenConnection> = {}, to = '#alerts') {
   const connection: OpenConnection = {
     connectionId: 'c',
     connType: 'http',
@@ -46,8 +53,8 @@ async function send(channel: string, message: AlertMessage, more: Partial<OpenCo
     extra: null,
     ...more,
   };
-  const target = { connection, target: '#alerts' };
-  const reference = await sendMessage({ post: createPost({ allowsPrivate: true }) }, channel, message, target);
+  const target = { connection, target: to };
+  const reference = await sendMessage(CARRIERS, channel, message, target);
   return { reference, request: receiver.received.at(-1) };
 }
 
@@ -110,6 +117,36 @@ it('Teams gets an adaptive card whose texts are not read as Markdown', async () 
   const [attachment] = (request?.body['attachments'] ?? []) as { contentType: string; content: { body: object[] } }[];
   expect(attachment?.contentType).toBe('application/vnd.microsoft.card.adaptive');
   expect(attachment?.content.body[0]).toMatchObject({ type: 'RichTextBlock', inlines: [{ text: MESSAGE.title }] });
+});
+
+it('a mail has its facts as text, one Message-ID for all repetitions, and no line break in its subject', async () => {
+  const server = await startSmtpReceiver();
+  try {
+    const connection = {
+      host: '127.0.0.1',
+      port: server.port,
+      login: 'svc@example.com',
+      extra: '{"disable_ssl": true, "disable_tls": true}',
+    };
+    const message = { ...MESSAGE, title: 'Überlauf in load\r\nBcc: all@example.com' };
+    for (const each of [message, message, OVER]) await send('email', each, connection, 'a@example.com, b@example.com');
+    const [first, again, over] = server.mails;
+    expect(first).toMatchObject({
+      from: 'svc@example.com',
+      to: ['a@example.com', 'b@example.com'],
+      login: 'svc@example.com',
+      headers: { subject: 'Überlauf in load Bcc: all@example.com' },
+    });
+    expect(first?.headers).not.toHaveProperty('bcc');
+    expect(first?.text).toContain('at shop.py:12\ntry: fix it');
+    expect(again?.headers['message-id']).toBe(first?.headers['message-id']);
+    expect(over?.headers['in-reply-to']).toBe(first?.headers['message-id']);
+    await expect(
+      send('email', MESSAGE, { ...connection, extra: '{"disable_ssl": true}' }, 'a@example.com'),
+    ).rejects.toThrow('offers no STARTTLS');
+  } finally {
+    await server.close();
+  }
 });
 
 it('a refused request names the status, and neither the address nor the secret', async () => {

@@ -4,8 +4,10 @@ import type { AlertMessage } from '../message.ts';
 import { ChannelError } from '../outbound.ts';
 import type { Post } from '../outbound.ts';
 import type { ChannelTarget, HttpChannel } from './channel.ts';
+import { sendByMail } from './email.ts';
 import { OPSGENIE, PAGERDUTY } from './on-call.ts';
 import { SLACK_BOT, SLACK_WEBHOOK } from './slack.ts';
+import type { SendMail } from './smtp.ts';
 import { TEAMS } from './teams.ts';
 import { WEBHOOK } from './webhook.ts';
 
@@ -18,24 +20,30 @@ const HTTP_CHANNELS = {
   teams: TEAMS,
 } as const satisfies Record<string, HttpChannel>;
 
-export type ChannelName = keyof typeof HTTP_CHANNELS;
-export const CHANNEL_NAMES = Object.keys(HTTP_CHANNELS) as ChannelName[];
+type HttpChannelName = keyof typeof HTTP_CHANNELS;
+const EMAIL = 'email';
+export type ChannelName = HttpChannelName | typeof EMAIL;
+export const CHANNEL_NAMES: readonly ChannelName[] = [...(Object.keys(HTTP_CHANNELS) as HttpChannelName[]), EMAIL];
 
-const isChannelName = (name: string): name is ChannelName => Object.hasOwn(HTTP_CHANNELS, name);
+const isHttpChannel = (name: string): name is HttpChannelName => Object.hasOwn(HTTP_CHANNELS, name);
 
 /** True if the channel can change a sent message. */
-export const canUpdate = (name: string): boolean => isChannelName(name) && HTTP_CHANNELS[name].canUpdate;
+export const canUpdate = (name: string): boolean => isHttpChannel(name) && HTTP_CHANNELS[name].canUpdate;
 
-export type Carriers = { post: Post };
+export type Carriers = { post: Post; sendMail: SendMail };
 
 /** Returns what the channel calls the message, or null. Throws a `ChannelError`. */
 export async function sendMessage(
-  { post }: Carriers,
+  { post, sendMail }: Carriers,
   name: string,
   message: AlertMessage,
   target: ChannelTarget,
 ): Promise<string | null> {
-  if (!isChannelName(name)) throw new ChannelError(`there is no channel ${name}`, { isPermanent: true });
+  if (name === EMAIL) {
+    await sendByMail(sendMail, message, target);
+    return null;
+  }
+  if (!isHttpChannel(name)) throw new ChannelError(`there is no channel ${name}`, { isPermanent: true });
   const channel: HttpChannel = HTTP_CHANNELS[name];
   const request = channel.request(message, target);
   const headers = { ...request.headers, 'idempotency-key': idempotencyKey(message), 'user-agent': 'svc' };

@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { deliver } from '../../alerts/sender.ts';
+import { addressesOf } from '../../alerts/channels/email.ts';
 import { testMessage } from '../../alerts/test-message.ts';
 import { ChannelError } from '../../alerts/outbound.ts';
 import { deleteRule, findRule, insertRule, listRules, muteRule } from '../../db/alerts/rules.ts';
@@ -174,6 +175,9 @@ function registerTest(app: App, { db, alerts }: Services): void {
 function checkRule(body: Static<typeof CreateAlertRuleBody>): void {
   if (body.channel === 'slack_bot' && body.target === '') {
     throw new ApiError('invalid_request', 'target: name the channel of Slack, such as #alerts');
+  }
+  if (body.channel === 'email' && addressesOf(body.target).length === 0) {
+    throw new ApiError('invalid_request', 'target: name the mail addresses, separated by commas');
   }
   if ((body.quiet_from === undefined) !== (body.quiet_until === undefined)) {
     throw new ApiError('invalid_request', 'quiet_from, quiet_until: give both, or neither');
