@@ -22,6 +22,9 @@ export type GitCredentials = {
   knownHosts: string;
 };
 
+/** In the cache of a bundle: the home of git while a sync runs. */
+export const HOME = 'home';
+
 export type BundleLimits = {
   /** One file, and one pack that git receives holds at most `totalBytes`. */
   fileBytes: number;

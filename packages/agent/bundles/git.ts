@@ -4,8 +4,7 @@
  * the size of a file. Credentials are in its environment and not in its arguments.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync, chmodSync, chownSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, rmSync, writeFileSync, chmodSync, chownSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BundleLimits, GitCredentials } from '@svc/proto/bundle-job.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -54,6 +53,8 @@ const ASKPASS =
 
 export function createGit(input: {
   repository: string;
+  /** A folder for the time of one sync. A deploy key is in it, so the control plane removes what a killed sync has left. */
+  home: string;
   url: string;
   credentials: GitCredentials | null;
   /** Keeps the keys of hosts between syncs. */
@@ -64,7 +65,9 @@ export function createGit(input: {
   onChild: (kill: () => void) => () => void;
 }): Git {
   const { repository, url, credentials, user, limits } = input;
-  const home = mkdtempSync(join(tmpdir(), 'svc-git-'));
+  const { home } = input;
+  rmSync(home, { recursive: true, force: true });
+  mkdirSync(home);
   const own = (path: string, mode: number): string => {
     chmodSync(path, mode);
     if (user) chownSync(path, user.uid, user.gid);

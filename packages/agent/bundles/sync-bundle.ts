@@ -10,6 +10,7 @@ import { chmodSync, existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
+import { HOME } from '@svc/proto/bundle-job.ts';
 import type { BundleAnswer, BundleJob, BundleMessage } from '@svc/proto/bundle-job.ts';
 import type { AnswerValue, AnsweredValue } from '@svc/spec/values-read.ts';
 import {
@@ -77,7 +78,17 @@ async function syncGit(
   const repository = join(job.cache, 'git');
   const knownHosts = join(job.cache, 'known_hosts');
   const { url, credentials, taskUser: user, limits } = job;
-  using git = createGit({ repository, url, credentials, knownHosts, user, limits, env, onChild });
+  using git = createGit({
+    repository,
+    home: join(job.cache, HOME),
+    url,
+    credentials,
+    knownHosts,
+    user,
+    limits,
+    env,
+    onChild,
+  });
   send({ kind: 'progress', text: 'looking for the newest commit' });
   const commit = await findRemoteCommit(git, job);
   await restoreCurrent(git, { job, repository });

@@ -4,7 +4,10 @@
  * has sent everything.
  */
 import { spawn } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { HOME } from '@svc/proto/bundle-job.ts';
 import type { BundleAnswer, BundleCommit, BundleJob, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import type { AnswerValue } from '@svc/spec/values-read.ts';
@@ -91,6 +94,7 @@ export function startBundleProcess(input: {
     child.once('close', (code, signal) => {
       clearTimeout(timer);
       end();
+      rmSync(join(job.cache, HOME), { recursive: true, force: true });
       const done = problem === undefined ? collected.result() : undefined;
       if (done) return resolve(done);
       const said = errors.trim().split('\n').at(-1);

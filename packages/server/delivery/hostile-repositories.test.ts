@@ -126,6 +126,8 @@ describe('a process that syncs', () => {
       expect(current?.deployment).toBe(before.current.deployment);
     }
     expect((await server.sync('etl')).current?.version).toBe(pushed);
+    const [tenant = ''] = readdirSync(server.cache);
+    expect(readdirSync(join(server.cache, tenant, 'etl'))).not.toContain('home'); // with the keys of git
   });
 
   it('that compiles a file without an end holds up no other bundle, and ends with the control plane', async () => {
