@@ -118,7 +118,7 @@ RUN printf '%s\\n' '#!/bin/sh' 'mkdir -p $2 $3 && cp packages/agent/package.json
     ]);
     expect(files).toContain('opt/svc/packages/agent/package.json');
     expect(files).toContain('opt/svc/python/svc_runtime/__init__.py');
-    expect(files.filter((path) => /\.test\.ts$|\/testing\/|\.pyc$|__pycache__/.test(path))).toEqual([]);
+    expect(files.filter((path) => /\.test\.ts$|packages\/testing\/|\.pyc$|__pycache__/.test(path))).toEqual([]);
 
     const inspected = machine.tool('podman', 'image', 'inspect', baseImage);
     const [{ Config }] = JSON.parse(inspected) as [{ Config: Record<string, unknown> }];
