@@ -84,6 +84,15 @@ class Step(NamedTuple):
     constraints: list[str]
 
 
+class Installer(NamedTuple):
+    python: str
+    # The program uv. None: pip installs.
+    uv: str | None
+    # The folder of the stand-ins.
+    work: str
+    is_last: bool
+
+
 def normal_name(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
@@ -140,10 +149,13 @@ def pip_settings() -> dict[str, list[str]]:
     return found
 
 
-def uv_command(uv: str, python: str, files: dict[str, str]) -> tuple[list[str], dict[str, str]]:
+def uv_command(uv: str, python: str, files: dict[str, str], *, is_last: bool) -> tuple[list[str], dict[str, str]]:
+    """The last step compiles all that is installed. Python takes bytecode for that of a file with the same size and the
+    same second of change, so an earlier step must leave no bytecode of a file that a later step replaces."""
     settings = pip_settings()
     environment = dict(os.environ)
-    words = [uv, "pip", "install", "--python", python, "--link-mode", "copy", "--compile-bytecode"]
+    words = [uv, "pip", "install", "--python", python, "--link-mode", "copy"]
+    words += ["--compile-bytecode"] if is_last else []
     words += ["--override", files["overrides"]]
     if not any(name in environment for name in ("UV_DEFAULT_INDEX", "UV_INDEX_URL")):
         for url in settings.get("index-url", [])[:1]:
@@ -174,16 +186,18 @@ def pip_command(python: str, shared: str | None, files: dict[str, str]) -> tuple
 def install(entries: list[str], python: str, uv: str | None, leave_out: bool = False) -> None:
     with tempfile.TemporaryDirectory(prefix="svc-install-") as work:
         write_stand_ins(work)
-        for step in steps_of(entries):
-            _install_step(step, python, uv, work, _MOST_LEFT_OUT if leave_out else 0)
+        steps = steps_of(entries)
+        for step in steps:
+            installer = Installer(python, uv, work, step is steps[-1])
+            _install_step(step, installer, _MOST_LEFT_OUT if leave_out else 0)
 
 
-def _install_step(step: Step, python: str, uv: str | None, work: str, may_leave_out: int) -> None:
+def _install_step(step: Step, installer: Installer, may_leave_out: int) -> None:
     """Again without what cannot be built, as often as it may."""
     left = step
     while left.packages:
         try:
-            _install_packages(left, python, uv, work)
+            _install_packages(left, installer)
             return
         except Refused as refused:
             if not refused.unbuilt or may_leave_out == 0 or refused.entry not in left.packages:
@@ -193,7 +207,8 @@ def _install_step(step: Step, python: str, uv: str | None, work: str, may_leave_
             left = step._replace(packages=[entry for entry in left.packages if entry != refused.entry])
 
 
-def _install_packages(step: Step, python: str, uv: str | None, work: str) -> None:
+def _install_packages(step: Step, installer: Installer) -> None:
+    python, uv, work, is_last = installer
     pins = [f"{name}=={version}" for name, version in STAND_INS.items()]
     files = {
         name: _write(os.path.join(work, f"{name}.txt"), lines)
@@ -205,7 +220,7 @@ def _install_packages(step: Step, python: str, uv: str | None, work: str) -> Non
         }.items()
     }
     if uv:
-        words, environment = uv_command(uv, python, files)
+        words, environment = uv_command(uv, python, files, is_last=is_last)
     else:
         shared = _own_pip() if python != os.path.abspath(sys.executable) else None
         words, environment = pip_command(python, shared, files)
