@@ -12,10 +12,8 @@ import {
 import type { ListedConnection } from '../../db/secrets/connections.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { MASK, maskExtra } from '../../vault/mask.ts';
-import { createKeptPages } from '../../vault/kept-pages.ts';
 import { connectionBinding, createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
-import { readVaultStamp } from '../../db/secrets/all-secrets.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { BulkResponse, answerBulk, refuseRepeatedNames } from '../../http/bulk.ts';
 import type { BulkStore } from '../../http/bulk.ts';
@@ -29,7 +27,6 @@ import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import { sendJson } from '../../http/send-raw.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
@@ -67,7 +64,6 @@ export function registerConnections(app: App, services: Services): void {
 }
 
 function registerReads(app: App, { db }: Services, vault: Vault): void {
-  const pages = createKeptPages();
   app.get(
     '/api/v2/connections',
     {
@@ -84,25 +80,21 @@ function registerReads(app: App, { db }: Services, vault: Vault): void {
         response: { 200: Collection('ConnectionCollection', 'connections', Connection) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const tenant = databaseOf(request, db);
       const { query } = request;
       const { tenantId } = principalOf(request);
-      const page = await pages.of({ tenantId, query, stamp: await readVaultStamp(tenant) }, async () => {
-        const { connections, total } = await listConnections(tenant, {
-          limit: query.limit,
-          offset: query.offset,
-          order: parseOrderBy(
-            query.order_by?.filter((key) => key.replace(/^-/, '') !== NO_ORDER),
-            ORDER_COLUMNS,
-            [{ column: 'connection_id', direction: 'asc' }],
-          ),
-          ids: parsePatterns({ pattern: query.connection_id_pattern, prefix: query.connection_id_prefix_pattern }),
-        });
-        const bodies = connections.map((row) => connectionBody(row, tenantId, vault));
-        return String(reply.serializeInput({ connections: bodies, total_entries: total }, '200'));
+      const { connections, total } = await listConnections(tenant, {
+        limit: query.limit,
+        offset: query.offset,
+        order: parseOrderBy(
+          query.order_by?.filter((key) => key.replace(/^-/, '') !== NO_ORDER),
+          ORDER_COLUMNS,
+          [{ column: 'connection_id', direction: 'asc' }],
+        ),
+        ids: parsePatterns({ pattern: query.connection_id_pattern, prefix: query.connection_id_prefix_pattern }),
       });
-      return sendJson(reply, page);
+      return { connections: connections.map((row) => connectionBody(row, tenantId, vault)), total_entries: total };
     },
   );
 

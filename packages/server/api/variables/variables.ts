@@ -12,8 +12,6 @@ import {
 } from '../../db/secrets/variables.ts';
 import type { ListedVariable } from '../../db/secrets/variables.ts';
 import { MASK, maskVariable } from '../../vault/mask.ts';
-import { createKeptPages } from '../../vault/kept-pages.ts';
-import { readVaultStamp } from '../../db/secrets/all-secrets.ts';
 import { createVault } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -23,7 +21,6 @@ import { ApiError } from '../../http/errors.ts';
 import { parseOrderBy } from '../../http/ordering.ts';
 import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { Collection, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
-import { sendJson } from '../../http/send-raw.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { UpdateMaskQuery, applyUpdateMask } from '../../http/update-mask.ts';
@@ -69,7 +66,6 @@ export function registerVariables(app: App, services: Services): void {
 }
 
 function registerCollection(app: App, services: Services, vault: Vault): void {
-  const pages = createKeptPages();
   app.get(
     '/api/v2/variables',
     {
@@ -86,25 +82,21 @@ function registerCollection(app: App, services: Services, vault: Vault): void {
         response: { 200: Collection('VariableCollection', 'variables', Variable) },
       },
     },
-    async (request, reply) => {
+    async (request) => {
       const tenant = databaseOf(request, services.db);
       const { query } = request;
       const { tenantId } = principalOf(request);
-      const page = await pages.of({ tenantId, query, stamp: await readVaultStamp(tenant) }, async () => {
-        const { variables, total } = await listVariables(tenant, {
-          limit: query.limit,
-          offset: query.offset,
-          order: parseOrderBy(
-            query.order_by?.filter((key) => !NO_ORDER.includes(key.replace(/^-/, ''))),
-            ORDER_COLUMNS,
-            [{ column: 'key', direction: 'asc' }],
-          ),
-          keys: parsePatterns({ pattern: query.variable_key_pattern, prefix: query.variable_key_prefix_pattern }),
-        });
-        const bodies = variables.map((row) => variableBody(row, tenantId, vault));
-        return String(reply.serializeInput({ variables: bodies, total_entries: total }, '200'));
+      const { variables, total } = await listVariables(tenant, {
+        limit: query.limit,
+        offset: query.offset,
+        order: parseOrderBy(
+          query.order_by?.filter((key) => !NO_ORDER.includes(key.replace(/^-/, ''))),
+          ORDER_COLUMNS,
+          [{ column: 'key', direction: 'asc' }],
+        ),
+        keys: parsePatterns({ pattern: query.variable_key_pattern, prefix: query.variable_key_prefix_pattern }),
       });
-      return sendJson(reply, page);
+      return { variables: variables.map((row) => variableBody(row, tenantId, vault)), total_entries: total };
     },
   );
 
