@@ -91,12 +91,16 @@ for name in os.listdir(os.path.dirname(source)):
         shutil.copytree(os.path.join(os.path.dirname(source), name), os.path.join(packages, name))
 `;
 
+/** An interpreter for scripts that need only the standard library: the one of SVC_PYTHON, or the machine's own. */
+export const machinePython = async (env: Environment): Promise<string> =>
+  env['SVC_PYTHON'] || (await findPython(env)).command;
+
 /** An interpreter of the machine's own that has pip: for what need not wait until the environment is made. */
 export async function pythonWithPip(env: Environment): Promise<string | undefined> {
-  const found = env['SVC_PYTHON'] ? { command: env['SVC_PYTHON'] } : await findPython(env).catch(() => undefined);
-  if (!found) return undefined;
-  const looked = await runPython({ command: found.command, args: ['-c', HAS_PIP], env });
-  return looked.code === 0 ? found.command : undefined;
+  const command = await machinePython(env).catch(() => undefined);
+  if (command === undefined) return undefined;
+  const looked = await runPython({ command, args: ['-c', HAS_PIP], env });
+  return looked.code === 0 ? command : undefined;
 }
 
 /** Looked for, not imported, which takes longer than the answer is worth. Ends with 0 where there is one. */

@@ -4,7 +4,6 @@ import type { SourceRun, SourceTry } from '@svc/server/db/imports/airflow/source
 import { isDagId, isRunId } from '@svc/spec/ids.ts';
 import { isFinished, isTaskState } from '@svc/spec/states.ts';
 import type { RunType, TaskState } from '@svc/spec/states.ts';
-import { PickleError, unpickleToJson } from './pickle.ts';
 
 /** Airflow 2 calls assets datasets. */
 const RUN_TYPES: Readonly<Record<string, RunType>> = {
@@ -57,15 +56,15 @@ const UNREADABLE = 'the conf of some runs is not plain data and is left out';
 
 function confOf(conf: SourceRun['conf']): { conf: string; remark: string | undefined } {
   if (conf === null) return { conf: '{}', remark: undefined };
+  if (typeof conf !== 'string') return { conf: '{}', remark: UNREADABLE };
   try {
-    const text = typeof conf === 'string' ? conf : unpickleToJson(conf);
-    const value: unknown = JSON.parse(text);
+    const value: unknown = JSON.parse(conf);
     if (value === null) return { conf: '{}', remark: undefined };
-    if (typeof value !== 'object' || Array.isArray(value) || text.includes(String.raw`\u0000`))
+    if (typeof value !== 'object' || Array.isArray(value) || conf.includes(String.raw`\u0000`))
       return { conf: '{}', remark: UNREADABLE };
-    return { conf: text, remark: undefined };
+    return { conf, remark: undefined };
   } catch (error) {
-    if (!(error instanceof PickleError) && !(error instanceof SyntaxError)) throw error;
+    if (!(error instanceof SyntaxError)) throw error;
     return { conf: '{}', remark: UNREADABLE };
   }
 }

@@ -73,7 +73,8 @@ type Importable = { run: SourceRun; row: ImportedRun; replaces: number | undefin
 /** Decides what to do with each run of a page, and returns the runs to write. */
 async function sorted(migration: Migration, page: readonly SourceRun[], dags: Dags): Promise<Importable[]> {
   const { report, db, tenant, overwrites } = migration;
-  const usable = page.flatMap((run): Importable[] => {
+  const runs = await migration.readPickles(page);
+  const usable = runs.flatMap((run): Importable[] => {
     const made = runOf(run);
     if ('reason' in made) {
       report.add({ kind: 'history', name: `${run.dagId} ${run.runId}`, outcome: 'skip', reason: made.reason });

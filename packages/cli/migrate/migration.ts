@@ -2,7 +2,7 @@
 import { recordAudit } from '@svc/server/db/identity/audit-log.ts';
 import type { Actor } from '@svc/server/db/identity/audit-log.ts';
 import type { Database, TenantDb } from '@svc/server/db/database.ts';
-import type { AirflowSource, SourceSecret } from '@svc/server/db/imports/airflow/source-types.ts';
+import type { AirflowSource, SourceRun, SourceSecret } from '@svc/server/db/imports/airflow/source-types.ts';
 import type { Vault } from '@svc/server/vault/vault.ts';
 import type { Fernet } from './fernet.ts';
 import type { Kind, Outcome, Report } from './report.ts';
@@ -22,6 +22,8 @@ export type Migration = {
   /** The selection as text. A migration with another selection does not continue an interrupted one. */
   scope: string;
   since: string | undefined;
+  /** Replaces pickled conf of runs by JSON text where it is plain data. */
+  readPickles(runs: readonly SourceRun[]): Promise<SourceRun[]>;
   say(text: string): void;
   /** True if the user wants to stop. It is checked between two transactions. */
   isStopped(): boolean;

@@ -18,6 +18,7 @@ import { migrateDags } from './dags.ts';
 import { createFernet } from './fernet.ts';
 import { InterruptedError, migrateHistory } from './history.ts';
 import type { Migration } from './migration.ts';
+import { readPickles } from './read-pickles.ts';
 import { createReport, printReport } from './report.ts';
 import type { Kind } from './report.ts';
 import { openAirflowApi } from './rest-source.ts';
@@ -73,6 +74,7 @@ export async function runMigration(
       wantsDag: (dagId) => dagGlob === undefined || matchesGlob(dagId, dagGlob),
       scope: JSON.stringify({ dags: dagGlob ?? null, since: request.since ?? null }),
       since: request.since,
+      readPickles: (runs) => readPickles(context.env, runs),
       say: () => {},
       isStopped: stop.isRequested,
     };

@@ -7,7 +7,7 @@ export const SECRETS = ['pw-of-warehouse', 'token-in-extra', 'value-of-api-key']
 
 /** pickle.dumps({'limit': 5, 'who': ['a', 'b']}, 4) */
 const PICKLED = Buffer.from(
-  '80049522000000000000007d94288c056c696d6974944b058c0377686f945d94288c0161948c01629465752e',
+  '80049521000000000000007d94288c056c696d6974944b058c0377686f945d94288c0161948c01629465752e',
   'hex',
 );
 
