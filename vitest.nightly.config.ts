@@ -14,6 +14,7 @@ const DO_MORE = [
   'packages/server/api/schemathesis.services.test.ts',
   'packages/server/api/security/authorization-matrix.test.ts',
   'packages/server/api/security/event-loop.test.ts',
+  'packages/server/delivery/bundles.test.ts',
   'packages/server/engine/airflow-states.test.ts',
   'packages/server/engine/crash-walk.test.ts',
   'packages/spec/python.test.ts',

@@ -51,6 +51,14 @@ it('a person adds a repository, follows a refused push, mends it and undoes it, 
   const wrong = await svc('rollback', 'etl', '--to', 'yesterday');
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('no number of a deployment') as string });
 
+  repository.push({ 'team/dags/a.py': dagText('cli_a', ['worse']) }, 'Change a');
+  await svc('bundles', 'sync', 'etl', '--follow');
+  const undoneDag = await svc('rollback', 'cli_a');
+  expect(undoneDag.stdout).toBe(
+    'cli_a is back to the content of version 1. This is version 3 and deployment 5 of etl.\n',
+  );
+  expect(await svc('rollback', 'nothing')).toMatchObject({ code: 4 });
+
   expect((await svc('bundles', 'remove', 'etl')).code).toBe(0);
   expect(await svc('bundles', 'show', 'etl')).toMatchObject({ code: 4 });
   expect(await server.api('GET', '/dags/cli_a')).toMatchObject({ is_stale: true });

@@ -1,5 +1,5 @@
 import type { Deployment, ListedDeployment } from '@svc/client/wire-types.ts';
-import { usageError } from '../cli-error.ts';
+import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
@@ -11,7 +11,7 @@ import { count, timeText } from '../output/wording.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
 type ListOptions = ClientCommandOptions & { limit: string };
-type RollbackOptions = ClientCommandOptions & { to?: string };
+type RollbackOptions = ClientCommandOptions & { to?: string; dag?: boolean };
 type ChangeRow = { dag: string; change: string; before: number | null; after: number | null };
 
 const SHORT = 12;
@@ -43,14 +43,16 @@ export function addDeploymentsCommands(program: SvcCommand, context: CliContext)
     );
 
   withClientOptions(program.command('rollback'))
-    .description('Make an older deployment of a bundle current again')
-    .argument('<bundle>', 'name of the bundle')
-    .option('--to <deployment>', 'its number (default: the one before the current one)')
+    .description('Make an older deployment of a bundle, or an older version of a DAG, current again')
+    .argument('<bundle|dag>', 'name of the bundle, or id of the DAG')
+    .option('--to <number>', 'the deployment or version (default: the one before the current one)')
+    .option('--dag', 'it is a DAG, although a bundle has this name, too')
     .note(
-      'The commit that is undone is not deployed again before a newer commit comes, or "svc bundles sync" asks for it.',
+      'What is undone is not deployed again before it changes in a newer commit, or "svc bundles sync" asks for it.',
     )
     .example('undo the last push', 'svc rollback etl')
-    .action((bundle: string, options: RollbackOptions) => rollback(context, bundle, options));
+    .example('undo the last change of one DAG', 'svc rollback daily_sales')
+    .action((name: string, options: RollbackOptions) => rollback(context, name, options));
 }
 
 function numberOf(text: string, what: string): number {
@@ -82,8 +84,10 @@ async function list(context: CliContext, bundle: string, options: ListOptions): 
   });
 }
 
-const whatOf = ({ kind, repeats, message }: ListedDeployment): string =>
-  kind === 'rollback' ? `back to deployment ${repeats}` : (message.split('\n')[0] ?? '');
+function whatOf({ kind, repeats, message }: ListedDeployment): string {
+  if (kind === 'dag_rollback') return `one DAG of deployment ${repeats} undone`;
+  return kind === 'rollback' ? `back to deployment ${repeats}` : (message.split('\n')[0] ?? '');
+}
 
 async function find(client: Client, bundle: string, number: string | undefined): Promise<Deployment> {
   const wanted = number === undefined ? await currentOf(client, bundle) : numberOf(number, 'the deployment');
@@ -160,16 +164,43 @@ function printChanges(context: CliContext, rows: readonly ChangeRow[]): void {
   });
 }
 
-async function rollback(context: CliContext, bundle: string, options: RollbackOptions): Promise<void> {
+async function rollback(context: CliContext, name: string, options: RollbackOptions): Promise<void> {
   const body = options.to === undefined ? {} : { to: numberOf(options.to, '--to') };
   const client = await connect(context, options);
-  const made = await client.post('/api/v2/bundles/{bundle}/rollback', { path: { bundle }, body });
+  if (options.dag || !(await isBundle(client, name))) return rollbackDag(context, client, { name, body, options });
+  const made = await client.post('/api/v2/bundles/{bundle}/rollback', { path: { bundle: name }, body });
   if (options.json) {
     printJson(context, made);
     return;
   }
   const changed = count(made.changed, 'DAG');
   context.stdout.write(
-    `${bundle} is back to deployment ${made.repeats} (${made.version.slice(0, SHORT)}), ${changed} changed. This is deployment ${made.deployment}.\n`,
+    `${name} is back to deployment ${made.repeats} (${made.version.slice(0, SHORT)}), ${changed} changed. This is deployment ${made.deployment}.\n`,
   );
+}
+
+async function rollbackDag(
+  context: CliContext,
+  client: Client,
+  { name, body, options }: { name: string; body: { to?: number }; options: RollbackOptions },
+): Promise<void> {
+  const made = await client.post('/api/v2/dags/{dag_id}/rollback', { path: { dag_id: name }, body });
+  if (options.json) {
+    printJson(context, made);
+    return;
+  }
+  const deployment = made.deployment === null ? '' : ` and deployment ${made.deployment} of ${made.bundle_name}`;
+  context.stdout.write(
+    `${name} is back to the content of version ${made.repeats}. This is version ${made.version}${deployment}.\n`,
+  );
+}
+
+async function isBundle(client: Client, bundle: string): Promise<boolean> {
+  try {
+    await client.get('/api/v2/bundles/{bundle}', { path: { bundle } });
+    return true;
+  } catch (error) {
+    if (error instanceof CliError && error.exitCode === EXIT.notFound) return false;
+    throw error;
+  }
 }

@@ -1659,6 +1659,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/rollback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a DAG the content of an older version again
+         * @description A later commit that still has the content which was undone does not bring it back. A sync that is asked for does.
+         */
+        post: operations["post_dag_rollback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/spec": {
         parameters: {
             query?: never;
@@ -4275,6 +4295,23 @@ export interface components {
             timetable_summary: string | null;
             timezone: string | null;
         };
+        /** DagRollback */
+        DagRollback: {
+            bundle_name: string | null;
+            dag_id: string;
+            deployment: number | null;
+            /** @description The version that was current before */
+            from: number;
+            /** @description The version whose content it has */
+            repeats: number;
+            /** @description The new current version, with the content of the older one */
+            version: number;
+        };
+        /** DagRollbackBody */
+        DagRollbackBody: {
+            /** @description The version to go back to; default: the newest one before the current content */
+            to?: number;
+        };
         /** DAGRun */
         DAGRun: {
             bundle_version: string | null;
@@ -4549,8 +4586,11 @@ export interface components {
             /** @description Its number within the bundle */
             deployment: number;
             is_current: boolean;
-            /** @enum {unknown} */
-            kind: "sync" | "rollback";
+            /**
+             * @description `dag_rollback`: one DAG went back to an older version
+             * @enum {unknown}
+             */
+            kind: "sync" | "rollback" | "dag_rollback";
             message: string;
             /** @description With `on_error: partial`: what was left out */
             problems: components["schemas"]["BundleProblem"][];
@@ -4941,8 +4981,11 @@ export interface components {
             /** @description Its number within the bundle */
             deployment: number;
             is_current: boolean;
-            /** @enum {unknown} */
-            kind: "sync" | "rollback";
+            /**
+             * @description `dag_rollback`: one DAG went back to an older version
+             * @enum {unknown}
+             */
+            kind: "sync" | "rollback" | "dag_rollback";
             message: string;
             repeats: number | null;
             url: string | null;
@@ -9550,6 +9593,32 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+        };
+    };
+    post_dag_rollback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DagRollbackBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagRollback"];
+                };
             };
         };
     };

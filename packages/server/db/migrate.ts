@@ -50,6 +50,7 @@ import * as bundles from './migrations/0043-bundles.ts';
 import * as infrastructureRetries from './migrations/0044-infrastructure-retries.ts';
 import * as webhooksOfBundles from './migrations/0045-webhooks-of-bundles.ts';
 import * as alerts from './migrations/0046-alerts.ts';
+import * as rollbacksOfDags from './migrations/0047-rollbacks-of-dags.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -103,6 +104,7 @@ const MIGRATIONS = {
   '0044-infrastructure-retries': infrastructureRetries,
   '0045-webhooks-of-bundles': webhooksOfBundles,
   '0046-alerts': alerts,
+  '0047-rollbacks-of-dags': rollbacksOfDags,
 };
 
 export class SchemaTooNewError extends Error {}

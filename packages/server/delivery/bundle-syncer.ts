@@ -153,7 +153,7 @@ export function createBundleSyncer(input: {
       credentials,
       cache: join(bundleCacheFolder(config, input.env), tenantId, name),
       // A person who asks for a sync gets one, also of a commit that was undone.
-      seen: bundle.asked > bundle.answered ? null : bundle.seen_version,
+      seen: isAsked(bundle) ? null : bundle.seen_version,
       current: current ? { version: current.version, root: current.root } : null,
       keep: await newestRoots(tenant, name, KEPT_ROOTS),
       known: Object.fromEntries(dags.map(({ dag_id: id, content_hash: hash }) => [id, hash])),
@@ -190,7 +190,8 @@ export function createBundleSyncer(input: {
           url: commitUrl(bundle, commit.version),
           policy: policyOf(config),
           isTaskEnvironment: hasExecutor(config, 'subprocess'),
-          actor: { name: bundle.asked > bundle.answered ? (bundle.asked_by ?? SYNCER) : SYNCER, clientIp: 'local', requestId: 'bundles' }, // prettier-ignore
+          isAsked: isAsked(bundle),
+          actor: { name: isAsked(bundle) ? (bundle.asked_by ?? SYNCER) : SYNCER, clientIp: 'local', requestId: 'bundles' }, // prettier-ignore
         });
         return endOfDeployment(bundle, commit.version, outcome);
       }
@@ -291,6 +292,7 @@ export function createBundleSyncer(input: {
 }
 
 const SYNCER = 'bundles';
+const isAsked = ({ asked, answered }: LeasedBundle): boolean => asked > answered;
 const SHORT = 12;
 
 const placeOf = (broken: BrokenFile | undefined): string => {

@@ -10,6 +10,9 @@ import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
 import type { BundleServer } from '@svc/testing/server/bundle-server.ts';
 import { createGitRepository } from '@svc/testing/server/git-repository.ts';
 import type { GitRepository } from '@svc/testing/server/git-repository.ts';
+import { IS_NIGHTLY } from '@svc/testing/nightly.ts';
+import { createRandom } from '@svc/testing/chaos/random.ts';
+import { SEED } from '@svc/testing/seed.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 let server: BundleServer;
@@ -152,6 +155,79 @@ describe('a bundle of a git repository', () => {
     expect(await server.dags()).toEqual({ git_a: 5, git_c: 1, git_d: 1 });
     expect((await server.sync('etl')).current?.version).toBe(bad);
     expect(await server.dags()).toMatchObject({ git_a: 6, git_e: 1 });
+  });
+});
+
+describe('a rollback of one DAG', () => {
+  it('keeps the rest of the commit, and later commits do not bring back what was undone', async () => {
+    repository.push({ 'dags/a.py': dagText('git_a', ['bad']), 'dags/c.py': dagText('git_c', ['good']) });
+    await server.sync('etl');
+    const before = await server.dags();
+    const sync = (await deployments('etl'))[0]?.deployment ?? 0;
+    const undone = await server.api<object>('POST', '/dags/git_a/rollback', {});
+    expect(undone).toMatchObject({ from: before['git_a'], bundle_name: 'etl', deployment: sync + 1 });
+    expect(await server.dags()).toEqual({ ...before, git_a: Number(before['git_a']) + 1 });
+    const [shown] = await deployments('etl');
+    expect(shown).toMatchObject({ kind: 'dag_rollback', repeats: sync, changed: 1, is_current: true });
+    expect(await server.api('GET', '/eventLogs?event=post_dag_rollback')).toMatchObject({ total_entries: 1 });
+
+    repository.push({ 'dags/c.py': dagText('git_c', ['better']) });
+    await pollOnce('etl');
+    expect(await server.dags()).toMatchObject({
+      git_a: Number(before['git_a']) + 1,
+      git_c: Number(before['git_c']) + 1,
+    });
+    repository.push({ 'dags/a.py': dagText('git_a', ['mended', 'again']) });
+    await pollOnce('etl');
+    expect(await server.dags()).toMatchObject({ git_a: Number(before['git_a']) + 2 });
+
+    expect(await server.send('POST', '/dags/git_a/rollback', { to: 9_999 })).toMatchObject({ status: 404 });
+    expect(await server.send('POST', '/dags/nothing/rollback', {})).toMatchObject({ status: 404 });
+    const same = await server.send('POST', '/dags/git_a/rollback', { to: Number(before['git_a']) + 2 });
+    expect(same).toMatchObject({ status: 409, text: expect.stringContaining('has this content already') as string });
+    expect(await server.send('POST', '/dags/git_b/rollback', {})).toMatchObject({
+      status: 409,
+      text: expect.stringContaining('it is stale') as string,
+    });
+  });
+});
+
+/** By id, the hash of the content of each DAG that is not stale. */
+async function contents(): Promise<Record<string, string>> {
+  const rows = await server.db.shared
+    .selectFrom('dags as d')
+    .innerJoin('dag_versions as v', (join) =>
+      join.onRef('v.dag_id', '=', 'd.dag_id').onRef('v.version_number', '=', 'd.current_version'),
+    )
+    .select(['d.dag_id', 'v.content_hash'])
+    .where('d.is_stale', '=', false)
+    .execute();
+  return Object.fromEntries(rows.map((row) => [row.dag_id, row.content_hash]));
+}
+
+describe('seeded bad commits', () => {
+  it('are undone by one rollback each, whatever they added, changed and removed', async () => {
+    const random = createRandom(SEED);
+    const ids = ['seeded_a', 'seeded_b', 'seeded_c', 'seeded_d'];
+    const present = new Set(ids.slice(0, 2));
+    repository.push(Object.fromEntries(ids.slice(0, 2).map((id) => [`dags/${id}.py`, dagText(id)])));
+    await server.sync('etl');
+    for (let number = 0; number < (IS_NIGHTLY ? 20 : 2); number += 1) {
+      const before = await contents();
+      const touched = ids.filter(() => random.below(10) < 6);
+      const files = (touched.length > 0 ? touched : ids.slice(0, 1)).map((id) => {
+        const isRemoved = present.has(id) && random.below(10) < 4;
+        return [`dags/${id}.py`, isRemoved ? null : dagText(id, [`bad_${number}`])] as const;
+      });
+      const bad = repository.push(Object.fromEntries(files));
+      expect((await server.sync('etl')).current?.version).toBe(bad);
+      expect(await contents()).not.toEqual(before);
+      await server.api('POST', '/bundles/etl/rollback', {});
+      expect(await contents()).toEqual(before);
+      // The author takes the push back, which is the commit of before.
+      repository.git('reset', '--quiet', '--hard', 'HEAD~1');
+      repository.git('push', '--quiet', '--force', 'origin', 'HEAD');
+    }
   });
 });
 

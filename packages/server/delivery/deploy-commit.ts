@@ -68,6 +68,8 @@ export async function deployCommit(
     holder: string;
     policy: ArtifactPolicy;
     isTaskEnvironment: boolean;
+    /** True when a person has asked for this sync. It deploys also what was undone. */
+    isAsked: boolean;
     actor: Actor;
   },
 ): Promise<DeployOutcome> {
@@ -95,10 +97,11 @@ async function write(
     broken: readonly BrokenFile[];
     prepared: readonly Prepared[];
     isTaskEnvironment: boolean;
+    isAsked: boolean;
     actor: Actor;
   },
 ): Promise<DeployOutcome> {
-  const { commit, isTaskEnvironment } = input;
+  const { commit, isTaskEnvironment, isAsked } = input;
   const { name: bundleName } = input.bundle;
   const bundle = await lockBundle(trx, bundleName);
   if (bundle?.lease_holder !== input.holder || isChanged(bundle, input.bundle)) return { kind: 'superseded' };
@@ -112,7 +115,14 @@ async function write(
     bundle.current_deployment === null ? undefined : await findDeployment(trx, bundleName, bundle.current_deployment);
   const dags: Record<string, DeployedDag> = {};
   const changes: Record<string, DagChange> = {};
-  for (const { dag, version } of mine) {
+  const isUndone = ({ dag }: Prepared): boolean =>
+    !isAsked && before.has(dag.dagId) && last?.dags[dag.dagId]?.undone?.includes(dag.hash) === true;
+  const [held, taking] = [mine.filter(isUndone), mine.filter((one) => !isUndone(one))];
+  for (const { dag } of held) {
+    const kept = last?.dags[dag.dagId];
+    if (kept) dags[dag.dagId] = kept;
+  }
+  for (const { dag, version } of taking) {
     const had = before.get(dag.dagId);
     if (version && had?.content_hash !== dag.hash) {
       const written = await writeVersion(trx, version, { isTaskEnvironment });
@@ -133,7 +143,7 @@ async function write(
   for (const { dag_id: id, version_number: number } of removed)
     changes[id] = { change: 'removed', before: number, after: null };
   if (removed.length > 0) await markStale(trx, removed.map(({ dag_id: id }) => id)); // prettier-ignore
-  await moveDags(trx, commit.version, mine.filter(({ dag }) => changes[dag.dagId] === undefined).map(movedDag)); // prettier-ignore
+  await moveDags(trx, commit.version, taking.filter(({ dag }) => changes[dag.dagId] === undefined).map(movedDag)); // prettier-ignore
   await replaceImportErrors(trx, bundleName, importErrors(left, commit.version));
   const isSame = last?.version === commit.version && last.root === commit.root;
   if (isSame && Object.keys(changes).length === 0) return { kind: 'unchanged', left };

@@ -155,6 +155,8 @@ async function targetOf(
   { bundleName, current, to }: { bundleName: string; current: DeploymentRow; to: number | undefined },
 ): Promise<DeploymentRow | undefined> {
   if (to !== undefined) return findDeployment(trx, bundleName, to);
-  const shown = current.kind === 'rollback' ? (current.repeats ?? current.number) : current.number;
-  return previousDeployment(trx, bundleName, shown);
+  const shown = current.repeats ?? current.number;
+  // A rollback of one DAG has the commit of the deployment that it repeats.
+  const repeated = shown === current.number ? current : await findDeployment(trx, bundleName, shown);
+  return previousDeployment(trx, bundleName, repeated?.repeats ?? shown);
 }

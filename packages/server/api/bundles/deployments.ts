@@ -1,15 +1,24 @@
 /** Deployments of a bundle, and going back to one of them. */
 import { Type } from 'typebox';
 import { findDeployment, listDeployments } from '../../db/bundles/deployments.ts';
+import { rollBackDag } from '../../delivery/roll-back-dag.ts';
 import { rollBack } from '../../delivery/roll-back.ts';
 import { actorOf, databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
+import { noSuchDag } from '../paths.ts';
 import type { Services } from '../services.ts';
 import { deploymentBody, listedDeploymentBody } from './bodies.ts';
 import { bundleOf, noSuchBundle } from './bundles.ts';
-import { BundleParams, Deployment, DeploymentCollection, RollbackBody } from './schemas.ts';
+import {
+  BundleParams,
+  DagRollback,
+  DagRollbackBody,
+  Deployment,
+  DeploymentCollection,
+  RollbackBody,
+} from './schemas.ts';
 
 const TAGS = ['Bundles'];
 
@@ -91,6 +100,40 @@ export function registerDeployments(app: App, { db }: Services): void {
           throw new ApiError('conflict', `the bundle "${name}" cannot be rolled back: ${outcome.reason}`);
         case 'done':
           return reply.code(201).send(deploymentBody(outcome.deployment, outcome.deployment.number));
+      }
+    },
+  );
+
+  app.post(
+    '/api/v2/dags/:dag_id/rollback',
+    {
+      config: { access: 'write:dag', refuses: ['conflict'] },
+      schema: {
+        operationId: 'post_dag_rollback',
+        tags: TAGS,
+        summary: 'Give a DAG the content of an older version again',
+        description:
+          'A later commit that still has the content which was undone does not bring it back. A sync that is asked for does.',
+        params: Type.Object({ dag_id: Type.String() }),
+        body: DagRollbackBody,
+        response: { 201: DagRollback },
+      },
+    },
+    async (request, reply) => {
+      const { dag_id: dagId } = request.params;
+      const { to } = request.body;
+      const outcome = await rollBackDag(databaseOf(request, db), { dagId, to, actor: actorOf(request) });
+      switch (outcome.kind) {
+        case 'no_dag':
+          throw noSuchDag(dagId);
+        case 'no_version':
+          throw new ApiError('not_found', `the DAG "${dagId}" has no version ${to}`);
+        case 'refused':
+          throw new ApiError('conflict', `the DAG "${dagId}" cannot be rolled back: ${outcome.reason}`);
+        case 'done': {
+          const { version, repeats, from, bundleName, deployment } = outcome;
+          return reply.code(201).send({ dag_id: dagId, version, repeats, from, bundle_name: bundleName, deployment });
+        }
       }
     },
   );

@@ -143,8 +143,14 @@ const Change = Type.Object(
 const LISTED = {
   bundle_name: Type.String(),
   deployment: Type.Integer({ description: 'Its number within the bundle' }),
-  kind: Type.Enum(['sync', 'rollback']),
-  repeats: Nullable(Type.Integer({ description: 'Of a rollback: the deployment whose content is current again' })),
+  kind: Type.Enum(['sync', 'rollback', 'dag_rollback'], {
+    description: '`dag_rollback`: one DAG went back to an older version',
+  }),
+  repeats: Nullable(
+    Type.Integer({
+      description: 'Of a rollback: the deployment whose content is current again; of one DAG: the one it changed',
+    }),
+  ),
   is_current: Type.Boolean(),
   version: Type.String({ description: 'The commit; of a folder, the hash of its files' }),
   author: Type.String(),
@@ -182,6 +188,31 @@ export const RollbackBody = Type.Object(
     ),
   },
   { title: 'RollbackBody', additionalProperties: false },
+);
+
+export const DagRollbackBody = Type.Object(
+  {
+    to: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 2_147_483_647,
+        description: 'The version to go back to; default: the newest one before the current content',
+      }),
+    ),
+  },
+  { title: 'DagRollbackBody', additionalProperties: false },
+);
+
+export const DagRollback = Type.Object(
+  {
+    dag_id: Type.String(),
+    version: Type.Integer({ description: 'The new current version, with the content of the older one' }),
+    repeats: Type.Integer({ description: 'The version whose content it has' }),
+    from: Type.Integer({ description: 'The version that was current before' }),
+    bundle_name: Nullable(Type.String({ description: 'The bundle that has the DAG, if it is managed' })),
+    deployment: Nullable(Type.Integer({ description: 'The deployment of that bundle' })),
+  },
+  { title: 'DagRollback' },
 );
 
 export const BundleParams = Type.Object({ bundle: Type.String() });

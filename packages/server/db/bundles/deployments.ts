@@ -44,7 +44,7 @@ export const findDeployment = (db: TenantDb, bundleName: string, number: number)
     .where('number', '=', number)
     .executeTakeFirst();
 
-/** Returns the newest deployment of a commit that is older than this one. */
+/** Returns what was current before this deployment. */
 export const previousDeployment = (
   db: TenantDb,
   bundleName: string,
@@ -54,11 +54,49 @@ export const previousDeployment = (
     .selectFrom('deployments')
     .selectAll()
     .where('bundle_name', '=', bundleName)
-    .where('kind', '=', 'sync')
     .where('number', '<', number)
     .orderBy('number', 'desc')
     .limit(1)
     .executeTakeFirst();
+
+/** Returns the newest deployment in which the DAG had this version. A bundle keeps at most 100 deployments. */
+export const deploymentOfVersion = (
+  db: TenantDb,
+  { bundleName, dagId, version }: { bundleName: string; dagId: string; version: number },
+): Promise<DeploymentRow | undefined> =>
+  db
+    .selectFrom('deployments')
+    .selectAll()
+    .where('bundle_name', '=', bundleName)
+    .where(sql<boolean>`dags -> ${dagId}::text ->> 'version' = ${String(version)}`)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+
+/** Returns the newest version of a DAG before the first one that had the content of this version. */
+export async function versionBefore(db: TenantDb, dagId: string, version: number): Promise<number | undefined> {
+  const row = await db
+    .selectFrom('dag_versions')
+    .select((eb) => eb.fn.max('version_number').as('number'))
+    .where('dag_id', '=', dagId)
+    .where('version_number', '>', 0)
+    .where('version_number', '<', (eb) =>
+      eb
+        .selectFrom('dag_versions as same')
+        .select((of) => of.fn.min('same.version_number').as('first'))
+        .where('same.dag_id', '=', dagId)
+        .where('same.version_number', '>', 0)
+        .where('same.content_hash', '=', (of) =>
+          of
+            .selectFrom('dag_versions as shown')
+            .select('shown.content_hash')
+            .where('shown.dag_id', '=', dagId)
+            .where('shown.version_number', '=', version),
+        ),
+    )
+    .executeTakeFirst();
+  return row?.number ?? undefined;
+}
 
 /** Returns 0 before the first one. */
 export async function lastDeploymentNumber(db: TenantDb, bundleName: string): Promise<number> {
@@ -213,7 +251,16 @@ export async function readsOfDags(db: TenantDb, dagIds: readonly string[]): Prom
 export const findVersionContents = (db: TenantDb, versions: readonly { dagId: string; version: number }[]) =>
   db
     .selectFrom('dag_versions')
-    .select(['dag_id', 'version_number', 'content_hash', 'spec', 'image', 'values_read'])
+    .select([
+      'dag_id',
+      'version_number',
+      'content_hash',
+      'spec',
+      'image',
+      'values_read',
+      'bundle_version',
+      'bundle_url',
+    ])
     .where((eb) =>
       eb.or([
         eb.lit(false),

@@ -18,6 +18,8 @@ export type DeployedDag = {
   source: string;
   warnings?: string[];
   differences?: string[];
+  /** Hashes of contents that a rollback of this DAG has undone. A commit that still has one of them does not bring it back. */
+  undone?: string[];
 };
 
 export type DagChange = {
@@ -25,6 +27,9 @@ export type DagChange = {
   before: number | null;
   after: number | null;
 };
+
+/** `dag_rollback`: one DAG went back to an older version. The commit stays that of the deployment that it repeats. */
+export type DeploymentKind = 'sync' | 'rollback' | 'dag_rollback';
 
 export type BundlesTable = {
   tenant_id: TenantId;
@@ -61,7 +66,7 @@ export type DeploymentsTable = {
   tenant_id: TenantId;
   bundle_name: string;
   number: number;
-  kind: 'sync' | 'rollback';
+  kind: DeploymentKind;
   repeats: number | null;
   version: string;
   author: Generated<string>;
