@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { graphOf } from '@svc/testing/engine/scripted-scheduler.ts';
 import { logLine } from '@svc/testing/mcp/failed-runs.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import { startAlerting } from '@svc/testing/alerts/alerting.ts';
 import type { Alerting } from '@svc/testing/alerts/alerting.ts';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -29,6 +30,7 @@ const refused = {
   failure: { cause: 'exception' as const, text: 'ConnectionError: warehouse refused, password=hunter2' },
   log: logLine(TRACEBACK, 'error'),
 };
+const RULE = { events: ['failed'], channel: 'webhook', connection_id: 'hook' };
 const kinds = () => world.receiver.received.map(({ body }) => body['kind']);
 const alerts = async () =>
   (await world.server.call('/api/v2/alerts', { token: world.token })).json<{ alerts: Record<string, unknown>[] }>()
@@ -189,6 +191,41 @@ describe('a channel', () => {
     expect(new Set(keys).size).toBe(1);
   });
 
+  it('that does not answer delays the alerts of no other tenant', async () => {
+    const { db } = world.server;
+    await world.server.addUser({ email: 'waits@example.com', roles: ['admin'], tenant: 'waiting' });
+    const other = await world.server.login('waits@example.com', 'waiting');
+    const body = { connection_id: 'hook', conn_type: 'http', host: `${world.receiver.url}/waiting` };
+    await world.post('/api/v2/connections', body, other);
+    const theirs = await world.post('/api/v2/alerts/rules', { ...RULE, name: 'theirs' }, other);
+    const [ours, waiting] = [await world.rule('hangs'), theirs].map(({ id }) => String(id));
+    const [moment, later] = [new Date(Date.now() - 2_000), new Date(Date.now() - 1_000)];
+    const due = { event: 'failed', dag_id: 'd', opened_at: moment, last_at: moment };
+    const many = Array.from({ length: 40 }, (_, number) => ({ ...due, fingerprint: String(number), due_at: moment }));
+    await world.engine.scope
+      .insertInto('alerts')
+      .values(many.map((one) => ({ ...one, rule_id: String(ours) })))
+      .execute();
+    const tenant = await db.shared.selectFrom('tenants').select('id').where('name', '=', 'waiting').executeTakeFirst();
+    await db
+      .tenant(String(tenant?.id))
+      .insertInto('alerts')
+      .values({ ...due, rule_id: String(waiting), fingerprint: 'one', due_at: later })
+      .execute();
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    world.receiver.answerWith(({ path }) =>
+      (path === '/' ? released : Promise.resolve()).then(() => ({ status: 200 })),
+    );
+    const sending = world.sender.drain();
+    try {
+      await eventually(() => world.receiver.received.some(({ path }) => path === '/waiting'));
+    } finally {
+      release();
+      await sending;
+    }
+    expect(world.receiver.received).toHaveLength(41);
+  });
+
   it('may not lead to a private address unless the operator allows it, nor to a link-local one', async () => {
     const strict = await startAlerting({ 'alerts.allow-private-addresses': 'false' });
     try {
@@ -210,6 +247,15 @@ describe('a channel', () => {
 });
 
 describe('a rule', () => {
+  it('beyond a hundred of a tenant is refused, because each failure is compared with all of them', async () => {
+    const rules = Array.from({ length: 100 }, (_, n) => ({ ...RULE, conn_id: 'hook', name: `r${n}`, created_by: 'a' }));
+    await world.engine.scope
+      .insertInto('alert_rules')
+      .values(rules.map(({ connection_id: _connection, ...rule }) => rule))
+      .execute();
+    await expect(world.rule('one more')).rejects.toThrow(/409 .*There are 100 alert rules already/);
+  });
+
   it('that is muted records its alerts and sends none; an acknowledged alert names who took it', async () => {
     const rule = await world.rule('quiet');
     await world.post(`/api/v2/alerts/rules/${String(rule['id'])}/mute`, { until: '2099-01-01T00:00:00Z' });

@@ -1,4 +1,5 @@
 /** Turns facts into alerts: matches rules, groups by cause, and opens, updates or ends alerts, in one transaction. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { causeOf } from '@svc/spec/failure-causes.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import {
@@ -18,6 +19,7 @@ import { eventFor } from './match.ts';
 import { endOfQuiet } from './quiet-hours.ts';
 
 const FACTS_AT_ONCE = 500;
+const TURN_MS = 10;
 /** How long an open alert collects further failures before its message is changed. */
 export const UPDATE_EVERY_SECONDS = 30;
 
@@ -47,7 +49,7 @@ const RECOVERIES = new Map([
 async function applyInOrder(
   trx: SharedDb,
   facts: readonly FactRow[],
-  changes: (facts: readonly FactRow[]) => AlertChange[],
+  changes: (facts: readonly FactRow[]) => Promise<AlertChange[]>,
 ): Promise<void> {
   let from = 0;
   while (from < facts.length) {
@@ -64,7 +66,7 @@ async function applyInOrder(
           isFile: RECOVERIES.get(fact.kind) ?? false,
         })),
       );
-    } else for (const change of changes(batch)) await openOrUpdateAlert(trx, change);
+    } else for (const change of await changes(batch)) await openOrUpdateAlert(trx, change);
     from = to;
   }
 }
@@ -75,10 +77,17 @@ const keyOf = ({ tenant_id: tenantId, dag_id: dagId }: { tenant_id: string; dag_
 type Known = { rules: readonly RuleOfTenant[]; dags: ReadonlyMap<string, MatchedDag>; now: Date };
 type Group = { rule: RuleOfTenant; event: AlertEvent; fingerprint: string; facts: FactRow[] };
 
-function changesOf(facts: readonly FactRow[], { rules, dags, now }: Known): AlertChange[] {
+async function changesOf(facts: readonly FactRow[], { rules, dags, now }: Known): Promise<AlertChange[]> {
   const groups = new Map<string, Group>();
+  const ofTenant = Map.groupBy(rules, (rule) => rule.tenant_id);
+  let began = performance.now();
   for (const fact of facts) {
-    for (const rule of rules) {
+    for (const rule of ofTenant.get(fact.tenant_id) ?? []) {
+      // A tenant may have many long patterns, and other work must not wait until all of them are compared.
+      if (performance.now() - began > TURN_MS) {
+        await nextTurn();
+        began = performance.now();
+      }
       const event = eventFor(fact, rule, dags.get(keyOf(fact)));
       if (event === null) continue;
       const fingerprint = `${event} ${identityOf(fact)}`;

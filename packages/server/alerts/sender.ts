@@ -6,7 +6,7 @@
  *                                                                      └──▶ not sent: due again after a growing pause
  */
 import type { Logger } from 'pino';
-import { endOldAlerts, claimAlerts, dagsOfAlert, noteNotSent, noteSent } from '../db/alerts/alerts.ts';
+import { endOldAlerts, claimAlert, dagsOfAlert, noteNotSent, noteSent } from '../db/alerts/alerts.ts';
 import type { AlertRow } from '../db/alerts/alerts.ts';
 import { nextDueAt } from '../db/alerts/facts.ts';
 import { findRule, noteChannelFailed, noteChannelWorks } from '../db/alerts/rules.ts';
@@ -30,8 +30,11 @@ import { ChannelError } from './outbound.ts';
 
 /** Longer than a diagnosis and a request together, so a living process loses no lease. */
 const LEASE_SECONDS = 60;
-const AT_ONCE = 10;
+const AT_ONCE = 20;
+/** A channel may take seconds for each answer. So the slow channels of one tenant leave places to other tenants. */
+const OF_ONE_TENANT = AT_ONCE / 2;
 const LOOK_EVERY_MS = 5_000;
+const LOOK_WHILE_SENDING_MS = 1_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 600;
@@ -102,17 +105,48 @@ export function createAlertSender(sources: SenderOptions): AlertSender {
   let working: Promise<unknown> | undefined;
   let isWoken = false;
   let isStopped = false;
+  let tellNews: (() => void) | undefined;
+  /** Messages that are being sent, with their tenant. */
+  const underWay = new Map<Promise<void>, string>();
   let cleanedAt = Date.now();
+
+  /** Resolves when facts may exist, or when it is time to look again. */
+  const news = (): Promise<void> =>
+    new Promise((resolve) => {
+      const looking = setTimeout(resolve, LOOK_WHILE_SENDING_MS);
+      tellNews = () => {
+        clearTimeout(looking);
+        resolve();
+      };
+    });
+
+  const hasRoom = (): boolean => underWay.size < AT_ONCE && !isStopped;
+
+  function begin(alert: AlertRow): void {
+    const done: Promise<void> = sendOne(sources, alert)
+      .catch((error: unknown) => log.error({ err: error, alert: alert.id }, 'an alert could not be sent'))
+      .finally(() => underWay.delete(done));
+    underWay.set(done, alert.tenant_id);
+  }
 
   async function drain(): Promise<number> {
     let sent = 0;
     for (;;) {
       let taken = 0;
       for (let more = 1; more > 0; taken += more) more = await openAlerts(db);
-      const due = await claimAlerts(db.shared, { holder: processId, seconds: leaseSeconds, limit: AT_ONCE });
-      await Promise.all(due.map((alert) => sendOne(sources, alert)));
-      sent += due.length;
-      if (due.length === 0 && taken === 0) return sent;
+      while (hasRoom()) {
+        const without = [...Map.groupBy(underWay.values(), (id) => id)].flatMap(([id, { length }]) =>
+          length < OF_ONE_TENANT ? [] : [id],
+        );
+        const alert = await claimAlert(db.shared, { holder: processId, seconds: leaseSeconds, without });
+        if (!alert) break;
+        begin(alert);
+        sent += 1;
+      }
+      if (underWay.size > 0) {
+        await Promise.race([...underWay.keys(), news()]);
+        tellNews?.();
+      } else if (taken === 0) return sent;
     }
   }
 
@@ -136,6 +170,7 @@ export function createAlertSender(sources: SenderOptions): AlertSender {
     if (isStopped) return;
     if (working) {
       isWoken = true;
+      tellNews?.();
       return;
     }
     clearTimeout(timer);
@@ -157,6 +192,7 @@ export function createAlertSender(sources: SenderOptions): AlertSender {
       isStopped = true;
       clearTimeout(timer);
       await working;
+      await Promise.all(underWay.keys());
     },
   };
 

@@ -5,7 +5,7 @@ import { deliver } from '../../alerts/sender.ts';
 import { addressesOf } from '../../alerts/channels/email.ts';
 import { testMessage } from '../../alerts/test-message.ts';
 import { ChannelError } from '../../alerts/outbound.ts';
-import { deleteRule, findRule, insertRule, listRules, muteRule } from '../../db/alerts/rules.ts';
+import { countRules, deleteRule, findRule, insertRule, listRules, muteRule } from '../../db/alerts/rules.ts';
 import type { RuleRow } from '../../db/alerts/rules.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
@@ -17,6 +17,8 @@ import { AlertRule, AlertRuleCollection, AlertTestResult, CreateAlertRuleBody, M
 
 const TAGS = ['Alerts'];
 const RULES = '/api/v2/alerts/rules';
+/** Each failure is compared with every rule of its tenant. */
+const MAX_RULES = 100;
 const RuleParams = Type.Object({ rule_id: Type.String({ format: 'uuid' }) });
 
 export function registerAlertRules(app: App, services: Services): void {
@@ -66,6 +68,12 @@ function registerCreate(app: App, { db }: Services): void {
       const rule = await databaseOf(request, db)
         .transaction()
         .execute(async (trx) => {
+          if ((await countRules(trx)) >= MAX_RULES) {
+            throw new ApiError(
+              'conflict',
+              `There are ${MAX_RULES} alert rules already, which is the limit: remove one`,
+            );
+          }
           const created = await insertRule(trx, {
             ...body,
             conn_id: connId,

@@ -6,19 +6,24 @@ import type { TenantTables } from '../schema.ts';
 
 export type AlertRow = Selectable<TenantTables['alerts']>;
 
-/** Takes due messages. Until `held_until`, no other process takes them. */
-export async function claimAlerts(
+/** Takes the message that is due for the longest time. Until `held_until`, no other process takes it. */
+export async function claimAlert(
   db: SharedDb,
-  { holder, seconds, limit }: { holder: string; seconds: number; limit: number },
-): Promise<AlertRow[]> {
+  {
+    holder,
+    seconds,
+    without,
+  }: { holder: string; seconds: number; /** Tenants whose messages stay. */ without: readonly string[] },
+): Promise<AlertRow | undefined> {
   const { rows } = await sql<AlertRow>`
     update alerts set holder = ${holder}, held_until = now() + make_interval(secs => ${seconds})
     where (tenant_id, id) in (
       select tenant_id, id from alerts
       where due_at <= now() and (held_until is null or held_until < now())
-      order by due_at limit ${limit} for update skip locked
+        and tenant_id <> all(${[...without]}::uuid[])
+      order by due_at limit 1 for update skip locked
     ) returning *`.execute(db);
-  return rows;
+  return rows[0];
 }
 
 export type SentMessage = {

@@ -69,6 +69,16 @@ export async function listRules(
 export const findRule = (db: TenantDb, id: string): Promise<RuleRow | undefined> =>
   db.selectFrom('alert_rules').select(COLUMNS).where('id', '=', id).executeTakeFirst();
 
+/** Counts rules that users have made. */
+export async function countRules(db: TenantDb): Promise<number> {
+  const { total } = await db
+    .selectFrom('alert_rules')
+    .select((eb) => eb.fn.countAll<number>().as('total'))
+    .where('source', '=', '')
+    .executeTakeFirstOrThrow();
+  return total;
+}
+
 /** Returns undefined if the name is taken. */
 export const insertRule = (db: TenantDb, rule: NewRule): Promise<RuleRow | undefined> =>
   db
