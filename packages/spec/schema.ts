@@ -29,6 +29,7 @@ const DeadlineSpec = Type.Object(
     reference_arguments: PythonValues('its arguments'),
     interval: Type.Number({ description: 'seconds after the reference' }),
     callback: PythonValue('what is called'),
+    name: Type.Optional(Text('name')),
   },
   closed,
 );
@@ -62,6 +63,10 @@ export const DagSection = Type.Object(
     user_defined_filters: Ids('names, sorted'),
     default_args: PythonValues('as written'),
     disable_bundle_versioning: Flag('tasks use the newest code'),
+    rerun_with_latest_version: Type.Optional(
+      Type.Boolean({ description: 'cleared runs take the newest version, unless a request says otherwise' }),
+    ),
+    result_task_ids: Type.Optional(Ids('tasks whose returned values are the result of a run')),
     deadlines: Type.Array(DeadlineSpec, { description: 'deadline alerts' }),
     has_task_concurrency_limits: Flag('some task limits its instances'),
   },
@@ -76,6 +81,7 @@ export const GroupSpec = Type.Object(
     parent_id: Nullable(Type.String(), 'null: the root'),
     prefix_group_id: Flag('ids inside begin with this id'),
     tooltip: Text('tooltip'),
+    doc_md: Type.Optional(Text('Markdown')),
     ui_color: Text('background colour'),
     ui_fgcolor: Text('text colour'),
     default_args: PythonValues('as written'),

@@ -202,6 +202,9 @@ class DagRunTriggerException(AirflowException):
         self.__dict__.update(request)
 
 
+class NodeNotFound(AirflowNotFoundException): ...
+
+
 class RemovedInAirflow3Warning(DeprecationWarning): ...
 
 

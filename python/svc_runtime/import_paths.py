@@ -41,6 +41,7 @@ HOME: dict[str, str] = {
     **_names(_DECORATORS + "task_group", "task_group"),
     **_names(_DECORATORS + "task", "task TaskDecoratorCollection"),
     **_names(_R + "decorated", "DecoratedOperator TaskDecorator task_decorator_factory"),
+    **_names(_DECORATORS + "setup_teardown", "setup_task teardown_task"),
     "setup": _DECORATORS + "setup_teardown:setup_task",
     "teardown": _DECORATORS + "setup_teardown:teardown_task",
     **_names(_R + "edges", "Label EdgeModifier chain chain_linear cross_downstream"),
@@ -49,8 +50,10 @@ HOME: dict[str, str] = {
     **_names(_R + "params", "Param ParamsDict DagParam"),
     **_names(
         _R + "assets",
-        "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Model Metadata",
+        "Asset AssetAccessControl AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Model "
+        "Metadata",
     ),
+    "result": _DECORATORS + "result",
     "Dataset": _R + "assets:Asset",
     "DatasetAlias": _R + "assets:AssetAlias",
     "DatasetAll": _R + "assets:AssetAll",
@@ -71,7 +74,11 @@ HOME: dict[str, str] = {
         "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper",
     ),
     **_names(_R + "retry_policy", "RetryAction RetryDecision RetryPolicy RetryRule ExceptionRetryPolicy"),
-    **_names(_R + "deadline", "DeadlineAlert DeadlineReference SyncCallback AsyncCallback Callback"),
+    **_names(
+        _R + "deadline",
+        "BaseDeadlineReference DeadlineAlert DeadlineReference SyncCallback AsyncCallback Callback VariableInterval "
+        "deadline_reference",
+    ),
     **_names(_R + "weights", "PriorityWeightStrategy"),
     **_names(_R + "notset", "NOTSET ArgNotSet is_arg_set"),
     **_names("svc_runtime.enums", "TriggerRule WeightRule TaskInstanceState DagRunState State DagRunType WeekDay"),
@@ -95,7 +102,7 @@ HOME: dict[str, str] = {
     **_names(
         _RUN + "helpers",
         "days_ago round_time apply_defaults exactly_one at_most_one prune_dict merge_dicts chunks import_string "
-        "get_random_string to_boolean mask_secret patch_environ create_session provide_session DagRun TaskInstance DagModel Pool "
+        "get_random_string to_boolean mask_secret amask_secret patch_environ create_session provide_session DagRun TaskInstance DagModel Pool "
         "Context literal LiteralValue AirflowPlugin hookimpl context_merge",
     ),
     "DagBag": "svc_runtime.dag_test.dag_bag",
@@ -136,16 +143,16 @@ HOME: dict[str, str] = {
 }
 
 _SDK = (
-    "AllowedKeyMapper Asset AssetAlias AssetAll AssetAny AssetOrTimeSchedule AssetWatcher AsyncCallback "
-    "BaseAsyncOperator BaseBranchOperator BaseHook BaseNotifier BaseOperator BaseOperatorLink BaseSensorOperator "
+    "AllowedKeyMapper Asset AssetAccessControl AssetAlias AssetAll AssetAny AssetOrTimeSchedule AssetWatcher AsyncCallback "
+    "BaseAsyncOperator BaseBranchOperator BaseDeadlineReference BaseHook BaseNotifier BaseOperator BaseOperatorLink BaseSensorOperator "
     "BaseXCom BranchMixIn ChainMapper Connection Context CronDataIntervalTimetable CronPartitionTimetable "
     "CronTriggerTimetable DAG DagRunState DeadlineAlert DeadlineReference DeltaDataIntervalTimetable "
     "DeltaTriggerTimetable EdgeModifier EventsTimetable ExceptionRetryPolicy IdentityMapper Label Metadata MultipleCronTriggerTimetable "
     "NEVER_EXPIRE ObjectStoragePath Param ParamsDict PartitionMapper PartitionedAssetTimetable PokeReturnValue ProductMapper "
     "ResumableJobMixin RetryAction RetryDecision RetryPolicy RetryRule SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
     "StartOfYearMapper SyncCallback TaskGroup TaskInstance TaskInstanceState TriggerRule Variable WeightRule XComArg "
-    "asset chain chain_linear conf cross_downstream dag get_current_context get_parsing_context literal macros setup "
-    "task task_group teardown timezone poke_mode_only"
+    "asset chain chain_linear conf cross_downstream dag deadline_reference get_current_context get_parsing_context literal macros setup "
+    "result task task_group teardown timezone poke_mode_only"
 )
 _DECORATOR_NAMES = "dag task task_group setup teardown"
 _EXCEPTIONS = "svc_runtime.exceptions"
@@ -162,24 +169,28 @@ MODULES: dict[str, str] = {
     "airflow.sdk.bases.operatorlink": "BaseOperatorLink",
     "airflow.sdk.bases.skipmixin": "SkipMixin",
     "airflow.sdk.bases.resumablejobmixin": "ResumableJobMixin",
+    "airflow.sdk.bases.secrets_backend": "BaseSecretsBackend",
     "airflow.sdk.bases.branch": "BaseBranchOperator BranchMixIn",
     "airflow.sdk.bases.xcom": "BaseXCom",
     "airflow.sdk.bases.decorator": "DecoratedOperator TaskDecorator task_decorator_factory",
     "airflow.sdk.bases.timetable": "Timetable",
     "airflow.sdk.definitions": "",
     "airflow.sdk.definitions.asset": "Asset AssetAlias AssetAll AssetAny AssetWatcher AssetNameRef AssetUriRef AssetRef BaseAsset Dataset Model",
+    "airflow.sdk.definitions.asset.access_control": "AssetAccessControl",
     "airflow.sdk.definitions.asset.decorators": "asset AssetDefinition _AssetMainOperator",
     "airflow.sdk.definitions.asset.metadata": "Metadata",
     "airflow.sdk.definitions.dag": "DAG dag",
     "airflow.sdk.definitions.taskgroup": "TaskGroup MappedTaskGroup",
-    "airflow.sdk.definitions.decorators": _DECORATOR_NAMES,
+    "airflow.sdk.definitions.decorators": f"{_DECORATOR_NAMES} result",
+    "airflow.sdk.definitions.decorators.setup_teardown": "setup_task teardown_task",
+    "airflow.sdk.definitions.decorators.task_group": "task_group",
     "airflow.sdk.definitions.param": "Param ParamsDict DagParam",
     "airflow.sdk.definitions.context": "Context get_current_context get_parsing_context",
     "airflow.sdk.definitions.connection": "Connection",
     "airflow.sdk.definitions.variable": "Variable",
     "airflow.sdk.definitions.xcom_arg": "XComArg PlainXComArg MapXComArg ZipXComArg ConcatXComArg",
     "airflow.sdk.definitions.edges": "EdgeModifier Label",
-    "airflow.sdk.definitions.deadline": "DeadlineAlert DeadlineReference SyncCallback AsyncCallback",
+    "airflow.sdk.definitions.deadline": "BaseDeadlineReference DeadlineAlert DeadlineReference SyncCallback AsyncCallback VariableInterval deadline_reference",
     "airflow.sdk.definitions.retry_policy": "RetryAction RetryDecision RetryPolicy RetryRule ExceptionRetryPolicy",
     "airflow.sdk.definitions.callback": "SyncCallback AsyncCallback Callback",
     "airflow.sdk.definitions.mappedoperator": "MappedOperator OperatorPartial",
@@ -196,7 +207,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.io.fs": "get_fs has_fs",
     "airflow.sdk.io.path": "ObjectStoragePath",
     "airflow.sdk.io.store": "ObjectStore attach",
-    "airflow.sdk.log": "mask_secret",
+    "airflow.sdk.log": "mask_secret amask_secret",
     "airflow.sdk.configuration": "conf",
     "airflow.sdk.types": "",
     "airflow.sdk.execution_time": "",

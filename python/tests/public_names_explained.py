@@ -20,6 +20,7 @@ def _group() -> object:
 # Instances, for attributes that are set when one is made.
 SAMPLES: dict[str, Callable[[], object]] = {
     "Asset": lambda: sdk.Asset("a"),
+    "AssetAccessControl": sdk.AssetAccessControl,
     "AssetAlias": lambda: sdk.AssetAlias("a"),
     "AssetOrTimeSchedule": lambda: sdk.AssetOrTimeSchedule(
         timetable=sdk.CronTriggerTimetable("@daily", timezone="UTC"), assets=[sdk.Asset("a")]
@@ -112,7 +113,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "Ours names each argument, and refuses others.": ("airflow.sdk: Connection(**)",),
     "Not supported yet.": (
         "airflow.sdk.DAG: partial_subset",
-        "airflow.sdk.DeadlineReference: TYPES register_custom_reference",
         "airflow.sdk.MultipleCronTriggerTimetable: timetables",
         "airflow.sdk.TaskInstance: get_previous_ti",
     ),

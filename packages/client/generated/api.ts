@@ -9414,7 +9414,7 @@ export interface operations {
             query: {
                 /** @description Seconds between two looks */
                 interval: number;
-                /** @description Tasks whose returned values are wanted */
+                /** @description Tasks whose returned values are wanted. Default: the result of the DAG, if it has one */
                 result?: string[];
             };
             header?: never;

@@ -105,6 +105,14 @@ export const DIFFERENCES: readonly Row[] = [
     applies: ({ spec }) => spec.dag.access_control !== null,
   },
   {
+    id: 'asset-access-control',
+    since: 'airflow-3',
+    title: 'access_control of an asset has no effect',
+    detail:
+      'There are no teams within a tenant: each DAG of a tenant may write an asset and wait for it. Give each team a tenant.',
+    applies: 'noted',
+  },
+  {
     id: 'newest-code',
     since: 'airflow-3',
     title: 'disable_bundle_versioning has no effect',

@@ -51,6 +51,7 @@ import * as infrastructureRetries from './migrations/0044-infrastructure-retries
 import * as webhooksOfBundles from './migrations/0045-webhooks-of-bundles.ts';
 import * as alerts from './migrations/0046-alerts.ts';
 import * as rollbacksOfDags from './migrations/0047-rollbacks-of-dags.ts';
+import * as namesOfDeadlines from './migrations/0048-names-of-deadlines.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -105,6 +106,7 @@ const MIGRATIONS = {
   '0045-webhooks-of-bundles': webhooksOfBundles,
   '0046-alerts': alerts,
   '0047-rollbacks-of-dags': rollbacksOfDags,
+  '0048-names-of-deadlines': namesOfDeadlines,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -23,13 +23,19 @@ export type InstanceRows = Partial<InstanceValues> & { task_id: string; history?
 /** A DAG of independent tasks, registered as its first version. */
 export async function insertDag(
   db: TenantDb,
-  { dagId, taskIds = ['task'], text = 'sample' }: { dagId: string; taskIds?: readonly string[]; text?: string },
+  {
+    dagId,
+    taskIds = ['task'],
+    text = 'sample',
+    dag = {},
+  }: { dagId: string; taskIds?: readonly string[]; text?: string; dag?: Partial<CompiledSpec['dag']> },
 ): Promise<void> {
   const spec = structuredClone(sampleDag({ dagId, taskId: 'task', text })) as CompiledSpec;
   const [task] = spec.tasks;
   const [group] = spec.groups;
   if (!task || !group) throw new Error('unreachable: the sample has one task, in one group');
   spec.tasks = taskIds.map((taskId) => ({ ...task, task_id: taskId, label: taskId }));
+  Object.assign(spec.dag, dag);
   spec.groups = [{ ...group, children: taskIds.map((id) => ({ kind: 'task', id })) }];
   const actor = { name: 'test', clientIp: '127.0.0.1', requestId: 'test' };
   const registration = await registerVersion(db, { dagId, artifact: { spec }, actor });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 
@@ -11,10 +12,12 @@ from ..plugins.loader import add_links, loaded
 from ..record import current
 from ..record.assets import Asset, AssetAlias, BaseAsset
 from ..record.base_args import as_list
+from ..record.deadline import VariableInterval
 from ..record.group import MappedTaskGroup, TaskGroup
 from ..record.provider_stubs import RecordedObject
 from ..record.timezones import iso
 from ..record.topology import topological_order
+from ..run.secrets import Variable
 from .encode import Encoder, seconds, whole
 from .params_spec import params_spec
 from .schedule_spec import schedule_spec
@@ -53,6 +56,12 @@ def _dag_section(dag, encoder: Encoder) -> dict:
         "user_defined_filters": sorted(map(str, dag.user_defined_filters or {})),
         "default_args": {name: encoder.encode(value) for name, value in dag.default_args.items()},
         "disable_bundle_versioning": bool(dag.disable_bundle_versioning),
+        **(
+            {}
+            if dag.rerun_with_latest_version is None
+            else {"rerun_with_latest_version": bool(dag.rerun_with_latest_version)}
+        ),
+        **_result_tasks(dag),
         "deadlines": [_deadline(alert, encoder) for alert in dag.deadline],
         "has_task_concurrency_limits": any(
             task.max_active_tis_per_dag is not None or task.max_active_tis_per_dagrun is not None for task in dag.tasks
@@ -60,13 +69,32 @@ def _dag_section(dag, encoder: Encoder) -> dict:
     }
 
 
+def _result_tasks(dag) -> dict:
+    found = sorted(task.task_id for task in dag.tasks if task.returns_dag_result)
+    return {"result_task_ids": found} if found else {}
+
+
 def _deadline(alert, encoder: Encoder) -> dict:
+    interval = alert.interval
     return {
         "reference": alert.reference.name,
         "reference_arguments": encoder.encode(alert.reference.arguments),
-        "interval": seconds(alert.interval),
+        "interval": seconds(_of_variable(interval.key) if isinstance(interval, VariableInterval) else interval),
         "callback": encoder.encode(alert.callback),
+        **({"name": str(alert.name)} if alert.name else {}),
     }
+
+
+def _of_variable(key: str) -> datetime.timedelta:
+    text = str(Variable.get(key))
+    what = f"the variable {key!r} of a VariableInterval is"
+    try:
+        found = datetime.timedelta(seconds=float(text))
+    except (ValueError, OverflowError):
+        raise RecordingError(f"{what} not a number of seconds", f"Set {key} to a number, such as 3600") from None
+    if found <= datetime.timedelta(0):
+        raise RecordingError(f"{what} {text}, and an interval is positive", f"Set {key} to a number, such as 3600")
+    return found
 
 
 def _groups(dag, encoder: Encoder) -> list:
@@ -82,6 +110,7 @@ def _groups(dag, encoder: Encoder) -> list:
                 "parent_id": group.parent_group.group_id if group.parent_group is not None else None,
                 "prefix_group_id": bool(group.prefix_group_id),
                 "tooltip": group.tooltip or "",
+                **({"doc_md": str(group.doc_md)} if group.doc_md else {}),
                 "ui_color": group.ui_color,
                 "ui_fgcolor": group.ui_fgcolor,
                 "default_args": {name: encoder.encode(value) for name, value in group.default_args.items()},

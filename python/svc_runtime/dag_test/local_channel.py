@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from ..record.timezones import parse_iso
 from ..run.channel import RequestFailed, Steady
 
 TYPE_CHECKING = False
@@ -69,14 +70,27 @@ class LocalAssetEvents:
     def add(self, events: list[dict], source: dict) -> None:
         self._events += [{**event, **source} for event in events]
 
-    def found(self, name: str | None = None, uri: str | None = None, alias: str | None = None) -> list[dict]:
-        return [
-            event
+    def found(
+        self,
+        name: str | None = None,
+        uri: str | None = None,
+        alias: str | None = None,
+        after: str | None = None,
+        before: str | None = None,
+        ascending: bool = True,
+        limit: int | None = None,
+    ) -> list[dict]:
+        """The same filters as the control plane has (packages/server/db/assets/task-events.ts)."""
+        found = [
+            {**event, "aliases": [event["alias"]] if event.get("alias") else []}
             for event in self._events
             if name in (None, event["asset"]["name"])
             and uri in (None, event["asset"]["uri"])
             and alias in (None, event["alias"])
+            and (after is None or parse_iso(event["timestamp"]) >= parse_iso(after))
+            and (before is None or parse_iso(event["timestamp"]) <= parse_iso(before))
         ]
+        return (found if ascending else found[::-1])[:limit]
 
 
 class LocalSecrets:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from ..record.notset import NOTSET
 from ..run import current
 from ..run.instance_key import TaskInstanceKey
@@ -70,6 +72,36 @@ class BaseXCom:
         if (dag_id, task_id, run_id, index) != (ti.dag_id, ti.task_id, ti.run_id, ti.map_index):
             raise PermissionError(f"a task may delete values of its own only: this is {ti.dag_id}.{ti.task_id}")
         ti.xcoms.delete(key)
+
+    # For coroutines: a question to the control plane may take a moment, and other coroutines run in that time.
+
+    @classmethod
+    async def aget_value(cls, *, ti_key, key: str):
+        return await asyncio.to_thread(cls.get_value, ti_key=ti_key, key=key)
+
+    @classmethod
+    async def aget_one(
+        cls,
+        *,
+        key: str,
+        dag_id: str,
+        task_id: str,
+        run_id: str,
+        map_index: int | None = None,
+        include_prior_dates: bool = False,
+    ):
+        place: dict = {"dag_id": dag_id, "task_id": task_id, "run_id": run_id, "map_index": map_index}
+        return await asyncio.to_thread(cls.get_one, key=key, **place, include_prior_dates=include_prior_dates)
+
+    @classmethod
+    async def aget_all(cls, *, key: str, dag_id: str, task_id: str, run_id: str, include_prior_dates: bool = False):
+        place = {"dag_id": dag_id, "task_id": task_id, "run_id": run_id}
+        return await asyncio.to_thread(cls.get_all, key=key, **place, include_prior_dates=include_prior_dates)
+
+    @classmethod
+    async def aset(cls, key: str, value, *, dag_id: str, task_id: str, run_id: str, map_index: int = -1, **_) -> None:
+        place: dict = {"dag_id": dag_id, "task_id": task_id, "run_id": run_id, "map_index": map_index}
+        await asyncio.to_thread(cls.set, key, value, **place)
 
     @staticmethod
     def serialize_value(value, *, key=None, task_id=None, dag_id=None, run_id=None, map_index=None):

@@ -51,6 +51,10 @@ Stats = _Stats
 DualStatsManager = _Stats
 
 
+incr, decr, gauge = _Stats.incr, _Stats.decr, _Stats.gauge
+timing, timer = _Stats.timing, _Stats.timer
+
+
 def normalize_name_for_stats(name: str, log_warning: bool = True) -> str:
     import re
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from . import current
+
 _MAX_LENGTH = 1500
 
 
@@ -64,10 +66,30 @@ class AssetWatcher:
         self.trigger = trigger
 
 
+class AssetAccessControl:
+    """The teams that may write an asset, and whose DAGs may wait for it. Here a tenant is a team."""
+
+    def __init__(
+        self,
+        producer_teams: list[str] | None = None,
+        consumer_teams: list[str] | None = None,
+        allow_global: bool = True,
+    ) -> None:
+        self.producer_teams = list(producer_teams or [])
+        self.consumer_teams = consumer_teams
+        self.allow_global = allow_global
+
+    def __repr__(self) -> str:
+        return (
+            f"AssetAccessControl(producer_teams={self.producer_teams!r}, consumer_teams={self.consumer_teams!r}, "
+            f"allow_global={self.allow_global!r})"
+        )
+
+
 class Asset(BaseAsset):
     asset_type = "asset"
 
-    def __init__(self, name=None, uri=None, *, group=None, extra=None, watchers=None) -> None:
+    def __init__(self, name=None, uri=None, *, group=None, extra=None, watchers=None, access_control=None) -> None:
         if name is None and uri is None:
             raise TypeError("Asset() requires either 'name' or 'uri'")
         text = str(uri) if uri is not None else name
@@ -76,6 +98,9 @@ class Asset(BaseAsset):
         self.group = group if group is not None else self.asset_type
         self.extra = dict(extra or {})
         self.watchers = list(watchers or [])
+        self.access_control = access_control
+        if access_control is not None:
+            current.differ_here("asset-access-control", f"Asset {self.name}")
 
     @staticmethod
     def ref(*, name: str = "", uri: str = ""):

@@ -92,6 +92,11 @@ def differ(row: str, what: str, place: str = "") -> None:
         differences.append(noted)
 
 
+def differ_here(row: str, what: str) -> None:
+    """With the author's line that is being executed."""
+    differ(row, what, _author_place())
+
+
 def warn_here(message: str) -> None:
     """With the author's line that is being executed."""
     place = _author_place()

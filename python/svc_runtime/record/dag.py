@@ -68,6 +68,7 @@ class DAG:
         dag_display_name: str | None = None,
         task_group: TaskGroup | None = None,
         disable_bundle_versioning: bool = False,
+        rerun_with_latest_version: bool | None = None,
         **removed,
     ) -> None:
         for name, value in removed.items():
@@ -135,6 +136,7 @@ class DAG:
         self.allowed_run_types = sorted({str(kind) for kind in as_list(allowed_run_types)}) or None
         self._dag_display_name = dag_display_name
         self.disable_bundle_versioning = disable_bundle_versioning
+        self.rerun_with_latest_version = rerun_with_latest_version
         self.task_dict: dict = {}
         self.edge_info: dict = {}
         self.fileloc = _caller_file()
@@ -218,6 +220,15 @@ class DAG:
     def add_tasks(self, tasks) -> None:
         for task in tasks:
             self.add_task(task)
+
+    def add_result(self, xcom_arg):
+        """Makes what the task returns the result of the DAG: it is the last line of `…/dagRuns/{run_id}/wait`."""
+        from .xcomarg import XCOM_RETURN_KEY, PlainXComArg
+
+        if not isinstance(xcom_arg, PlainXComArg) or xcom_arg.key != XCOM_RETURN_KEY:
+            raise ValueError("Only plain return value can be used as dag result")
+        xcom_arg.operator.returns_dag_result = True
+        return xcom_arg
 
     def has_task(self, task_id: str) -> bool:
         return task_id in self.task_dict

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import datetime
 
+from ..exceptions import RecordingError
+
 
 class Callback:
     def __init__(self, callback_callable, kwargs: dict | None = None) -> None:
@@ -29,13 +31,42 @@ class SyncCallback(Callback):
         self.executor = executor
 
 
+class BaseDeadlineReference:
+    """The base of an author's own reference. Airflow's scheduler runs its code in its database session; here, none does."""
+
+    @property
+    def reference_name(self) -> str:
+        return type(self).__name__
+
+    def serialize_reference(self) -> dict:
+        return {"reference_type": self.reference_name}
+
+    @classmethod
+    def deserialize_reference(cls, reference_data: dict) -> BaseDeadlineReference:
+        return cls()
+
+
+class VariableInterval:
+    """Seconds that a variable has. It is read with the file, which is compiled again when the variable changes."""
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+
+
 class _Reference:
     def __init__(self, name: str, **arguments) -> None:
         self.name = name
         self.arguments = arguments
 
 
+class _Types:
+    DAGRUN_CREATED = ("dagrun_logical_date", "fixed_datetime", "average_runtime")
+    DAGRUN_QUEUED = ("dagrun_queued_at",)
+    DAGRUN = DAGRUN_CREATED + DAGRUN_QUEUED
+
+
 class DeadlineReference:
+    TYPES = _Types
     DAGRUN_LOGICAL_DATE = _Reference("dagrun_logical_date")
     DAGRUN_QUEUED_AT = _Reference("dagrun_queued_at")
 
@@ -47,11 +78,38 @@ class DeadlineReference:
     def AVERAGE_RUNTIME(max_runs: int = 0, min_runs: int | None = None) -> _Reference:
         return _Reference("average_runtime", max_runs=max_runs or 10, min_runs=min_runs or max_runs or 10)
 
+    @classmethod
+    def register_custom_reference(cls, reference_class: type, deadline_reference_type=None) -> type:
+        if not (isinstance(reference_class, type) and issubclass(reference_class, BaseDeadlineReference)):
+            raise ValueError(f"{reference_class!r} must inherit from BaseDeadlineReference")
+        setattr(cls, reference_class.__name__, reference_class())
+        return reference_class
+
+
+def deadline_reference(deadline_reference_type=None):
+    """`@deadline_reference` and `@deadline_reference(…)` register a class. A DAG that uses it is refused with a reason."""
+    if isinstance(deadline_reference_type, type):
+        return DeadlineReference.register_custom_reference(deadline_reference_type)
+    return lambda kind: DeadlineReference.register_custom_reference(kind, deadline_reference_type)
+
 
 class DeadlineAlert:
-    def __init__(self, reference, interval: datetime.timedelta, callback: Callback) -> None:
+    def __init__(
+        self,
+        reference,
+        interval: datetime.timedelta | VariableInterval,
+        callback: Callback,
+        name: str | None = None,
+    ) -> None:
+        if isinstance(reference, BaseDeadlineReference):
+            raise RecordingError(
+                f"the deadline reference {reference.reference_name} is the author's own, and its code has no scheduler and"
+                " no database session here",
+                "Use DAGRUN_LOGICAL_DATE, DAGRUN_QUEUED_AT, FIXED_DATETIME or AVERAGE_RUNTIME of DeadlineReference",
+            )
         if not isinstance(callback, Callback):
             raise ValueError(f"Callbacks of type {type(callback).__name__} are not currently supported")
         self.reference = reference
         self.interval = interval
+        self.name = name
         self.callback = callback

@@ -134,12 +134,14 @@ class TaskDecorator:
         self.is_setup = False
         self.is_teardown = False
         self.on_failure_fail_dagrun = False
+        self.returns_dag_result = False
 
     def _options(self) -> dict:
         # Always given: operators of providers take it out of their arguments.
         return {**self.kwargs, "multiple_outputs": bool(self.multiple_outputs)}
 
     def _mark(self, operator) -> None:
+        operator.returns_dag_result = self.returns_dag_result
         if self.is_setup:
             mark_setup(operator)
         if self.is_teardown:
@@ -166,6 +168,7 @@ class TaskDecorator:
         multiple_outputs = kwargs.pop("multiple_outputs", self.multiple_outputs)
         copy = TaskDecorator(self.function, self.operator_class, {**self.kwargs, **kwargs}, multiple_outputs)
         copy.is_setup, copy.is_teardown = self.is_setup, self.is_teardown
+        copy.returns_dag_result = self.returns_dag_result
         copy.on_failure_fail_dagrun = kwargs.get("on_failure_fail_dagrun", self.on_failure_fail_dagrun)
         return copy
 

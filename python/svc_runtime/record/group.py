@@ -44,12 +44,14 @@ class TaskGroup(RelatedNode):
         ui_fgcolor: str = "#000",
         add_suffix_on_collision: bool = False,
         project_dir: str | None = None,
+        doc_md: str | None = None,
     ) -> None:
         """`project_dir`: the transformation project (dbt and the like) that the tasks of the group run, relative to the
         DAG's directory; an image of the DAG carries it. Airflow has no such argument: pass it only to svc."""
         self.prefix_group_id = prefix_group_id
         self.default_args = dict(default_args or {})
         self.tooltip = tooltip
+        self.doc_md = doc_md
         self.ui_color = ui_color
         self.ui_fgcolor = ui_fgcolor
         self.group_display_name = group_display_name

@@ -160,6 +160,7 @@ class TaskNode(RelatedNode):
     is_setup = False
     is_teardown = False
     on_failure_fail_dagrun = False
+    returns_dag_result = False
 
     @property
     def dag(self):

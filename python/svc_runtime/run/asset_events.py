@@ -1,11 +1,13 @@
 """Asset events of a running task: those it will leave (`outlet_events`), and those it may read.
 
-Reading asks the control plane: asset_events{name|uri|alias …} or asset_events{triggering: true} answers a list of
+Reading asks the control plane: asset_events{name|uri|alias …, after, before, ascending, limit} or
+asset_events{triggering: true} answers a list of
 `{"asset": {"name", "uri"}, "extra", "timestamp", "source_dag_id", "source_task_id", "source_run_id", "source_map_index"}`.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Mapping, Sequence
 
 from ..record.assets import Asset, AssetAlias, AssetNameRef, AssetUriRef, BaseAsset, Metadata
@@ -28,7 +30,23 @@ class OutletEvent:
         self.added.append((asset, dict(extra or {})))
 
 
-class OutletEvents(Mapping):
+class _ByName:
+    """Lookups by name or URI in place of an asset object."""
+
+    def for_asset(self, *, name: str | None = None, uri: str | None = None):
+        if name and uri:
+            return self[Asset(name=name, uri=uri)]  # type: ignore[index]
+        if name:
+            return self[AssetNameRef(name)]  # type: ignore[index]
+        if uri:
+            return self[AssetUriRef(uri)]  # type: ignore[index]
+        raise ValueError("for_asset() needs name=, uri= or both")
+
+    def for_asset_alias(self, *, name: str):
+        return self[AssetAlias(name)]  # type: ignore[index]
+
+
+class OutletEvents(_ByName, Mapping):
     def __init__(self, outlets) -> None:
         self._events: dict = {}
         for outlet in outlets:
@@ -40,6 +58,8 @@ class OutletEvents(Mapping):
         key = Asset(uri=key) if isinstance(key, str) else key
         if not isinstance(key, BaseAsset):
             raise TypeError(f"outlet_events is asked by asset or alias, not by {type(key).__name__}")
+        if isinstance(key, (AssetNameRef, AssetUriRef)):
+            key = next((event.key for event in self._events.values() if refers_to(key, event.key)), key)
         identity = _identity(key)
         if identity not in self._events:
             self._events[identity] = OutletEvent(key)
@@ -58,6 +78,12 @@ class OutletEvents(Mapping):
             self[alias].add(metadata.asset, metadata.extra)
         else:
             self[metadata.asset].extra.update(metadata.extra)
+
+
+def refers_to(ref, asset) -> bool:
+    if isinstance(ref, AssetNameRef):
+        return getattr(asset, "name", None) == ref.name
+    return isinstance(ref, AssetUriRef) and getattr(asset, "uri", None) == ref.uri
 
 
 def _identity(key) -> tuple:
@@ -89,6 +115,7 @@ class AssetEvent:
         self.uri = self.asset.uri
         self.extra = decode(entry.get("extra") or {})
         self.timestamp = moment(entry.get("timestamp"))
+        self.aliases: list[str] = list(entry.get("aliases") or ())
         for name in ("source_dag_id", "source_task_id", "source_run_id", "source_map_index", "partition_key"):
             setattr(self, name, entry.get(name))
 
@@ -97,15 +124,41 @@ class AssetEvent:
 
 
 class _Fetched(Sequence):
-    """Events, asked for when somebody looks."""
+    """Events of an inlet, requested when they are first read. Filters change what the next read requests.
+
+    `inlet_events[asset].after("2026-01-01").ascending(False).limit(5)`
+    """
 
     def __init__(self, fetch) -> None:
         self._fetch = fetch
+        self._wanted: dict = {}
         self._found: list | None = None
+
+    def _want(self, **filters) -> _Fetched:
+        self._wanted.update(filters)
+        self._found = None
+        return self
+
+    def after(self, after: str | datetime.datetime) -> _Fetched:
+        """At this moment or later."""
+        return self._want(after=_moment_text(after))
+
+    def before(self, before: str | datetime.datetime) -> _Fetched:
+        """At this moment or earlier."""
+        return self._want(before=_moment_text(before))
+
+    def ascending(self, ascending: bool = True) -> _Fetched:
+        """Oldest first, which is the default, or newest first. A limit counts in this order."""
+        return self._want(ascending=bool(ascending))
+
+    def limit(self, limit: int) -> _Fetched:
+        if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
+            raise ValueError(f"limit() takes a number of 1 or more, not {limit!r}")
+        return self._want(limit=limit)
 
     def _events(self) -> list:
         if self._found is None:
-            self._found = [AssetEvent(entry) for entry in self._fetch() or ()]
+            self._found = [AssetEvent(entry) for entry in self._fetch(**self._wanted) or ()]
         return self._found
 
     def __len__(self) -> int:
@@ -115,7 +168,18 @@ class _Fetched(Sequence):
         return self._events()[index]
 
 
-class InletEvents(Mapping):
+def _moment_text(value: str | datetime.datetime) -> str:
+    """The moment in ISO 8601 with an offset. A time without one is in UTC."""
+    try:
+        found = moment(value.isoformat() if isinstance(value, datetime.datetime) else str(value))
+    except ValueError:
+        found = None
+    if found is None:
+        raise ValueError(f"{value!r} is not a moment: write it in ISO 8601, such as 2026-01-31T00:00:00+00:00")
+    return found.isoformat()
+
+
+class InletEvents(_ByName, Mapping):
     def __init__(self, inlets, channel) -> None:
         self._inlets = [inlet for inlet in inlets if isinstance(inlet, BaseAsset)]
         self._channel = channel
@@ -132,7 +196,7 @@ class InletEvents(Mapping):
             question = {"uri": key.uri}
         else:
             question = {"name": key.name, "uri": key.uri}
-        return _Fetched(lambda: self._channel.request("asset_events", **question))
+        return _Fetched(lambda **wanted: self._channel.request("asset_events", **question, **wanted))
 
     def __iter__(self):
         return iter(self._inlets)
@@ -141,7 +205,7 @@ class InletEvents(Mapping):
         return len(self._inlets)
 
 
-class TriggeringEvents(Mapping):
+class TriggeringEvents(_ByName, Mapping):
     """`triggering_asset_events`: asset → the events that made this run start."""
 
     def __init__(self, channel) -> None:
@@ -157,7 +221,14 @@ class TriggeringEvents(Mapping):
         return self._by_asset
 
     def __getitem__(self, key) -> list:
-        return self._events()[Asset(uri=key) if isinstance(key, str) else key]
+        key = Asset(uri=key) if isinstance(key, str) else key
+        if isinstance(key, (AssetNameRef, AssetUriRef)):
+            key = next((asset for asset in self._events() if refers_to(key, asset)), key)
+        elif isinstance(key, AssetAlias):
+            found = [event for events in self._events().values() for event in events if key.name in event.aliases]
+            if found:
+                return found
+        return self._events()[key]
 
     def __iter__(self):
         return iter(self._events())

@@ -95,6 +95,12 @@ def mask_secret(secret, name: str | None = None) -> None:
         current.secrets_source.mask(secret)
 
 
+async def amask_secret(secret, name: str | None = None) -> None:
+    import asyncio
+
+    await asyncio.to_thread(mask_secret, secret, name)
+
+
 @contextmanager
 def patch_environ(variables: dict):
     """Sets environment variables, None unsets one, and puts back what was there."""

@@ -42,6 +42,10 @@ class BaseHook(LoggingMixin):
     def get_hook(cls, conn_id: str, hook_params: dict | None = None):
         return cls.get_connection(conn_id).get_hook(hook_params=hook_params)
 
+    @classmethod
+    async def aget_hook(cls, conn_id: str, hook_params: dict | None = None):
+        return (await cls.aget_connection(conn_id)).get_hook(hook_params=hook_params)
+
     def get_conn(self):
         raise NotImplementedError
 

@@ -156,6 +156,12 @@ class Connection:
                     found[name] = json.loads(value)
         return found
 
+    async def aextra_dejson(self) -> dict:
+        return self.extra_dejson
+
+    async def aget_uri(self) -> str:
+        return self.get_uri()
+
     def get_password(self) -> str | None:
         return self.password
 

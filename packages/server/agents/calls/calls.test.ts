@@ -55,6 +55,7 @@ beforeAll(async () => {
           source_run_id: null,
           source_map_index: null,
           partition_key: null,
+          aliases: [],
         },
       ],
     },

@@ -1,4 +1,5 @@
 /** Calls of tasks about runs: get_dag_run_state, external_states, next_run_after, asset_events. */
+import { momentOf } from '@svc/spec/clock.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { customIn } from '@svc/spec/timetables/custom-runs.ts';
@@ -61,9 +62,29 @@ export function runCalls(input: {
         ...(name !== undefined && { name }),
         ...(uri !== undefined && { uri }),
         ...(alias !== undefined && { alias }),
+        ...filtersOf(params),
       });
       return { json: JSON.stringify(found) };
     },
+  };
+}
+
+/** Bounds, order and limit of the events that a task reads. */
+function filtersOf(params: CallContext['params']) {
+  const momentAt = (name: 'after' | 'before') => {
+    const text = params.optionalText(name);
+    const moment = text === undefined ? undefined : momentOf(text);
+    if (text !== undefined && moment === undefined)
+      throw new RpcError('invalid', `${name} must be a moment in ISO 8601`);
+    return moment;
+  };
+  const [after, before, limit] = [momentAt('after'), momentAt('before'), params.optionalInteger('limit')];
+  if (limit !== undefined && limit < 1) throw new RpcError('invalid', 'limit must be 1 or more');
+  return {
+    ...(after !== undefined && { after }),
+    ...(before !== undefined && { before }),
+    ...(limit !== undefined && { limit }),
+    ...(params.has('ascending') && !params.flag('ascending') && { descending: true }),
   };
 }
 

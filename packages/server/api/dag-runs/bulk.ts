@@ -27,6 +27,7 @@ import { instanceBodies } from '../task-instances/bodies.ts';
 import { wholeRunBody } from './bodies.ts';
 import { RUN_PATCH_FIELDS, patchRun, removeRun } from './changes.ts';
 import { MAX_SHOWN, WouldBeCleared, newTasks, noteAndAudit, optionsOf } from './clear.ts';
+import { takesLatestVersion } from '../task-instances/rerun-version.ts';
 import { BulkDagRun, BulkDagRunClear, DagRunCollection, RUN_TAGS } from './schemas.ts';
 
 type Entity = Static<typeof BulkDagRun>;
@@ -166,7 +167,8 @@ function registerBulkClear(app: App, services: Services): void {
     async (request, reply) => {
       const { body } = request;
       const { tenantId } = principalOf(request);
-      const options = optionsOf(body);
+      const optionsFor = async (dagId: string) =>
+        optionsOf(body, await takesLatestVersion(request, services, { dagId, wanted: body.run_on_latest_version }));
       const scope = databaseOf(request, db);
       await refuseUnknownDag(request, services, request.params.dag_id);
       const chosen = await chooseRuns(request, services, request.params.dag_id, body);
@@ -182,6 +184,7 @@ function registerBulkClear(app: App, services: Services): void {
             total = shown.length;
             continue;
           }
+          const options = await optionsFor(dagId);
           const preview = await previewClear(db.shared, scheduler, { tenantId, dagId, runs, options });
           total += preview.length;
           const rows = await findInstances(scope, preview.slice(0, Math.max(0, MAX_SHOWN - shown.length)));
@@ -192,6 +195,7 @@ function registerBulkClear(app: App, services: Services): void {
       await refuseImported(db.shared, { tenantId, runs: chosen.flatMap(({ runs }) => runs) });
       const { dag_runs: _runs, ...flags } = body;
       for (const { dagId, runs } of chosen) {
+        const options = await optionsFor(dagId);
         const whenCleared = (trx: TenantDb, run: RunKey) => noteAndAudit({ request, trx, dagId, run }, flags);
         await clearRuns(db, scheduler, { tenantId, dagId, runs, options, whenCleared });
       }

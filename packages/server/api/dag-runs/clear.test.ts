@@ -95,6 +95,31 @@ describe('clearing a run', () => {
     expect((await versions()).at(-1)).toBe(2);
   });
 
+  it('takes the newest version when the DAG says so and the request says nothing', async () => {
+    const version = async () =>
+      (await db.selectFrom('dag_runs').select('version_number').executeTakeFirst())?.version_number;
+    await insertDag(db, { dagId: 'rerun', taskIds: ['a'] });
+    await insertDag(db, { dagId: 'rerun', taskIds: ['a', 'b'], dag: { rerun_with_latest_version: true } });
+    await db.updateTable('dags').set({ is_paused: true }).execute();
+    for (const [body, expected] of [
+      [{ run_on_latest_version: false }, 1],
+      [{ run_on_latest_version: null }, 2],
+      [{}, 2],
+    ] as const) {
+      await db.deleteFrom('dag_runs').execute();
+      await insertRun(db, {
+        dagId: 'rerun',
+        runId: 'run',
+        state: 'failed',
+        instances: [{ task_id: 'a', state: 'failed' }],
+      });
+      await clear({ dry_run: false, ...body }, '/api/v2/dags/rerun/dagRuns/run');
+      expect(await version()).toBe(expected);
+    }
+    const details = await server.call('/api/v2/dags/rerun/details', { token: admin });
+    expect(details.json()).toMatchObject({ rerun_with_latest_version: true });
+  });
+
   it('can do nothing but add the tasks that the DAG has got since', async () => {
     expect((await clear({ only_new: true })).json()).toEqual({
       task_instances: [{ task_id: 'fresh', task_display_name: expect.any(String) }],

@@ -18,6 +18,7 @@ import { RunParams, noSuchDag, noSuchRun } from '../paths.ts';
 import { ApiError } from '../../http/errors.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { takesLatestVersion } from '../task-instances/rerun-version.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
 import { createTaskSummaries } from '../dags/task-summaries.ts';
 import { TaskInstance } from '../task-instances/schemas.ts';
@@ -34,17 +35,17 @@ export const WouldBeCleared = Type.Object(
 /** The answer of a dry run is not paged, and a run may have a hundred thousand instances. */
 export const MAX_SHOWN = 20_000;
 
-type ClearFlags = Pick<Static<typeof DagRunClear>, 'only_failed' | 'only_new' | 'run_on_latest_version'>;
+type ClearFlags = Pick<Static<typeof DagRunClear>, 'only_failed' | 'only_new'>;
 
-export function optionsOf(body: ClearFlags): ClearOptions {
-  const { only_failed: onlyFailed, only_new: onlyNew, run_on_latest_version: onLatestVersion } = body;
+export function optionsOf(body: ClearFlags, onLatestVersion: boolean): ClearOptions {
+  const { only_failed: onlyFailed, only_new: onlyNew } = body;
   if (onlyFailed && onlyNew) {
     throw new ApiError('invalid_request', 'only_failed and only_new exclude each other: a new task has not failed yet');
   }
   return {
     tasks: onlyNew ? [] : null,
     onlyFailed,
-    onLatestVersion: (onLatestVersion ?? false) || onlyNew,
+    onLatestVersion: onLatestVersion || onlyNew,
     resetRun: true,
     preventRunning: false,
     includeUpstream: false,
@@ -52,7 +53,8 @@ export function optionsOf(body: ClearFlags): ClearOptions {
   };
 }
 
-export function registerRunClear(app: App, { db, scheduler }: Services): void {
+export function registerRunClear(app: App, services: Services): void {
+  const { db, scheduler } = services;
   const summaries = createTaskSummaries();
   app.post(
     '/api/v2/dags/:dag_id/dagRuns/:dag_run_id/clear',
@@ -71,7 +73,8 @@ export function registerRunClear(app: App, { db, scheduler }: Services): void {
     async (request, reply) => {
       const { dag_id: dagId, dag_run_id: runId } = request.params;
       const { tenantId } = principalOf(request);
-      const options = optionsOf(request.body);
+      const wanted = request.body.run_on_latest_version;
+      const options = optionsOf(request.body, await takesLatestVersion(request, services, { dagId, wanted }));
       const scope = databaseOf(request, db);
       const run = await findRunKey(scope, dagId, runId);
       if (!run) throw noSuchRun(request.params);

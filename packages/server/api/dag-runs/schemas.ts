@@ -177,7 +177,11 @@ const clearFields = {
     description: 'Only tasks that the newest version has and the run has not',
   }),
   run_on_latest_version: Type.Optional(
-    Nullable(Type.Boolean({ description: 'Re-bind the run to the newest version. Default, and with null: false' })),
+    Nullable(
+      Type.Boolean({
+        description: 'Re-bind the run to the newest version. Default, and with null: as the DAG says, else false',
+      }),
+    ),
   ),
   note: Type.Optional(Nullable(Note)),
 };

@@ -76,6 +76,23 @@ describe('waiting for a run', () => {
     );
   });
 
+  it('brings the result that the DAG file marks when the request names no task', async () => {
+    await insertDag(db, { dagId: 'marked', taskIds: ['a', 'b'], dag: { result_task_ids: ['b'] } });
+    const run = await insertRun(db, { dagId: 'marked', runId: 'over', state: 'success' });
+    const value = { run, dag_id: 'marked', map_index: -1, key: 'return_value' };
+    await db
+      .insertInto('xcoms')
+      .values([
+        { ...value, task_id: 'a', value: '1' },
+        { ...value, task_id: 'b', value: '2' },
+      ])
+      .execute();
+    const answer = await fetch(`${server.url}/api/v2/dags/marked/dagRuns/over/wait?interval=60`, {
+      headers: { authorization: `Bearer ${admin}` },
+    });
+    expect(await answer.text()).toBe('{"state":"success","results":{"b":2}}\n');
+  });
+
   it('is one JSON document for a client that takes no other', async () => {
     await insertRun(db, { dagId: 'dag', runId: 'json', state: 'running' });
     const answer = await open('json', 'interval=0.1', { accept: 'application/json' });

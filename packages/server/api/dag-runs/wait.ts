@@ -5,14 +5,17 @@
  */
 import { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import { isRunFinished } from '@svc/spec/states.ts';
 import { findResults, findRunKey } from '../../db/dag-runs/dag-runs.ts';
 import type { RunKey } from '../../db/dag-runs/dag-runs.ts';
+import { findRunVersion } from '../../db/dag-runs/run-lookups.ts';
+import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { isOutage } from '../../db/outage.ts';
 import { preferredType } from '../../http/accept.ts';
-import { databaseOf, requirePermission } from '../../http/access.ts';
+import { databaseOf, principalOf, requirePermission } from '../../http/access.ts';
 import { RunParams, noSuchRun } from '../paths.ts';
 import { RUN_TAGS } from './schemas.ts';
 import type { App } from '../../http/typed-app.ts';
@@ -28,7 +31,8 @@ const JSON_TYPE = 'application/json';
 /** The minimum of the requested interval, so that a wait does not load the database. */
 const SHORTEST_INTERVAL_MS = 100;
 
-export function registerRunWait(app: App, { db, readerMasks, storedValues, openStreams }: Services): void {
+export function registerRunWait(app: App, services: Services): void {
+  const { db, readerMasks, storedValues, openStreams } = services;
   const stopping = new AbortController();
   app.addHook('preClose', async () => stopping.abort()); // open waits would otherwise delay the shutdown
 
@@ -47,7 +51,10 @@ export function registerRunWait(app: App, { db, readerMasks, storedValues, openS
         querystring: Type.Object({
           interval: Type.Number({ minimum: 0, maximum: 86_400, description: 'Seconds between two looks' }),
           result: Type.Optional(
-            Type.Array(Type.String(), { maxItems: 1_000, description: 'Tasks whose returned values are wanted' }),
+            Type.Array(Type.String(), {
+              maxItems: 1_000,
+              description: 'Tasks whose returned values are wanted. Default: the result of the DAG, if it has one',
+            }),
           ),
         }),
         response: {
@@ -57,11 +64,12 @@ export function registerRunWait(app: App, { db, readerMasks, storedValues, openS
     },
     async (request, reply) => {
       const { dag_id: dagId, dag_run_id: runId } = request.params;
-      const { interval, result: tasks = [] } = request.query;
-      if (tasks.length > 0) requirePermission(request, 'read:xcom');
+      const { interval, result: named } = request.query;
+      if (named !== undefined) requirePermission(request, 'read:xcom');
       const scope = databaseOf(request, db);
       const first = await findRunKey(scope, dagId, runId);
       if (!first) throw noSuchRun(request.params);
+      const tasks = named ?? (await resultTasks(request, services, { dagId, runId }));
       const type = preferredType(request.headers.accept, [NDJSON, JSON_TYPE]);
       const gone = new AbortController();
       reply.raw.once('close', () => gone.abort());
@@ -81,6 +89,20 @@ export function registerRunWait(app: App, { db, readerMasks, storedValues, openS
       return sendRaw(reply.type(type), Readable.from(lines, { objectMode: false }));
     },
   );
+}
+
+/** The tasks that the DAG file marks as the result. A caller without access to values gets none. */
+async function resultTasks(
+  request: FastifyRequest,
+  { db, scheduler }: Services,
+  { dagId, runId }: { dagId: string; runId: string },
+): Promise<readonly string[]> {
+  if (!principalOf(request).permissions.has('read:xcom')) return [];
+  const { tenantId } = principalOf(request);
+  const versionNumber = await findRunVersion(databaseOf(request, db), dagId, runId);
+  if (versionNumber === undefined || versionNumber === IMPORTED_VERSION) return [];
+  const { spec } = await scheduler.graphs.get(db.shared, { tenantId, dagId, versionNumber });
+  return spec.dag.result_task_ids ?? [];
 }
 
 type Watch = {

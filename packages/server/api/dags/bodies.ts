@@ -85,7 +85,7 @@ export function detailsBody(input: {
     last_parsed: dag.last_parsed_at,
     default_args: spec.dag.default_args,
     owner_links: spec.dag.owner_links,
-    rerun_with_latest_version: null,
+    rerun_with_latest_version: spec.dag.rerun_with_latest_version ?? null,
     is_favorite: isFavorite,
     active_runs_count: liveRuns,
     concurrency: dag.max_active_tasks,

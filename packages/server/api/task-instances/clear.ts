@@ -18,6 +18,7 @@ import type { TaskSummaries } from '../dags/task-summaries.ts';
 import { ApiError } from '../../http/errors.ts';
 import { describeUnknown } from '../../http/unknown-names.ts';
 import type { App } from '../../http/typed-app.ts';
+import { takesLatestVersion } from './rerun-version.ts';
 import type { Services } from '../services.ts';
 import { instanceBodies } from './bodies.ts';
 import { TAGS } from './paths.ts';
@@ -116,13 +117,13 @@ async function runsOf(db: TenantDb, dagId: string, body: Body): Promise<RunKey[]
   }
 }
 
-const optionsOf = (body: Body): ClearOptions => ({
+const optionsOf = (body: Body, onLatestVersion: boolean): ClearOptions => ({
   tasks: body.task_ids ? body.task_ids.map(choiceOf) : null,
   includeUpstream: body.include_upstream ?? false,
   includeDownstream: body.include_downstream ?? false,
   onlyFailed: body.only_failed ?? true,
   resetRun: body.reset_dag_runs ?? true,
-  onLatestVersion: body.run_on_latest_version ?? false,
+  onLatestVersion,
   preventRunning: body.prevent_running_task ?? false,
 });
 
@@ -164,7 +165,8 @@ async function clear(input: ClearInput): Promise<ListedInstance[]> {
   const { request, services, dagId, runs, body } = input;
   const { db, scheduler } = services;
   const { tenantId } = principalOf(request);
-  const options = optionsOf(body);
+  const wanted = body.run_on_latest_version;
+  const options = optionsOf(body, await takesLatestVersion(request, services, { dagId, wanted }));
   const preview = await previewClear(db.shared, scheduler, { tenantId, dagId, runs, options });
   if (preview.length > MAX_CLEARED) {
     throw new ApiError(

@@ -69,9 +69,9 @@ export function registerUiDeadlineAlerts(app: App, { db, scheduler }: Services):
       if (!version) throw new ApiError('not_found', `DAG ${dagId} has no version ${wanted}`);
       const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: version.version_number };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
-      const alerts = spec.dag.deadlines.map(({ reference, interval }, position) => ({
+      const alerts = spec.dag.deadlines.map(({ reference, interval, name }, position) => ({
         id: alertIdOf(version.id, position),
-        name: null,
+        name: name ?? null,
         reference_type: REFERENCE_TYPES[reference] ?? reference,
         interval,
         created_at: version.created_at,

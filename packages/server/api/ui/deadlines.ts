@@ -114,7 +114,7 @@ const bodyOf = (row: DeadlineOfRun): DeadlineBody => ({
   missed: row.missed,
   created_at: row.created_at,
   alert_id: row.version_id === null ? null : alertIdOf(row.version_id, row.position),
-  alert_name: null,
+  alert_name: row.alert_name,
   alert_description: null,
 });
 
@@ -144,7 +144,7 @@ export function deadlinesOf(
         created_at: createdAt,
         last_updated_at: found?.missed_at ?? found?.kept_at ?? createdAt,
         alert_id: run.version_id === null ? null : alertIdOf(run.version_id, position),
-        alert_name: null,
+        alert_name: alert.name ?? null,
         alert_description: null,
       },
     ];

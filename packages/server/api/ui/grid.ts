@@ -54,7 +54,7 @@ type GridNode = {
   label: string;
   is_mapped: boolean;
   setup_teardown_type: 'setup' | 'teardown' | null;
-  doc_md: null;
+  doc_md: string | null;
   /** Null for a task. A list, even an empty one, would make it a group. */
   children: GridNode[] | null;
 };
@@ -194,7 +194,7 @@ function gridNode(node: TreeNode): GridNode {
     label: node.label,
     is_mapped: node.isMapped,
     setup_teardown_type: roleOf(node),
-    doc_md: null, // that of a group, which has none here; Airflow leaves out that of a task
+    doc_md: node.group?.doc_md ?? null, // as in Airflow, a task has its text elsewhere
     children: node.children?.map(gridNode) ?? null,
   };
 }

@@ -11,6 +11,12 @@ export type TaskAssetEventQuery = {
   uri?: string;
   alias?: string;
   triggering?: boolean;
+  /** Inclusive bounds. */
+  after?: string;
+  before?: string;
+  /** Newest first. The limit counts in this order. */
+  descending?: boolean;
+  limit?: number;
 };
 
 export type TaskAssetEvent = {
@@ -22,6 +28,8 @@ export type TaskAssetEvent = {
   source_run_id: string | null;
   source_map_index: number | null;
   partition_key: string | null;
+  /** Names of the aliases through which the event came. */
+  aliases: string[];
 };
 
 type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
@@ -30,9 +38,12 @@ type Row = Omit<TaskAssetEvent, 'asset'> & { name: string; uri: string };
 const AT_MOST = 1_000;
 
 export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQuery): Promise<TaskAssetEvent[]> {
+  const order = query.descending === true ? sql`e.at desc, e.id desc` : sql`e.at, e.id`;
   const { rows } = await sql<Row>`
     select a.name, a.uri, e.extra, e.at as timestamp, e.source_dag_id, e.source_task_id, e.source_run_id, e.source_map_index,
-      e.partition_key
+      e.partition_key, array(
+        select s.name from asset_event_aliases l join asset_aliases s on s.tenant_id = l.tenant_id and s.id = l.alias_id
+        where l.tenant_id = e.tenant_id and l.event_id = e.id order by s.name) as aliases
     from asset_events e join assets a on a.tenant_id = e.tenant_id and a.id = e.asset_id
     where e.tenant_id = ${query.tenantId}
       and (${query.name ?? null}::text is null or a.name = ${query.name ?? null})
@@ -43,6 +54,8 @@ export async function readTaskAssetEvents(db: SharedDb, query: TaskAssetEventQue
       and (not ${query.triggering === true}::boolean or exists (
         select 1 from dag_run_asset_events d
         where d.tenant_id = e.tenant_id and d.event_id = e.id and d.run = ${query.run}))
-    order by e.at, e.id limit ${AT_MOST}`.execute(db);
+      and (${query.after ?? null}::timestamptz is null or e.at >= ${query.after ?? null}::timestamptz)
+      and (${query.before ?? null}::timestamptz is null or e.at <= ${query.before ?? null}::timestamptz)
+    order by ${order} limit ${Math.min(query.limit ?? AT_MOST, AT_MOST)}`.execute(db);
   return rows.map(({ name, uri, ...event }) => ({ asset: { name, uri }, ...event }));
 }

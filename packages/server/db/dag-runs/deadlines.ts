@@ -27,7 +27,7 @@ export async function listDeadlines(db: TenantDb, runs: readonly number[]): Prom
 const MISSED = sql<boolean>`(d.missed_at is not null or (d.kept_at is null and coalesce(r.end_date, now()) > d.deadline_time))`;
 const LAST_UPDATED_AT = sql<Moment>`coalesce(d.missed_at, d.kept_at, d.created_at)`;
 
-/** Sort keys. Alerts have no names, so `alert_name` sorts by the place of the alert in its DAG. */
+/** Sort keys. Alerts without a name are sorted by their place in the DAG. */
 const SORTABLE = {
   id: sql`d.id`,
   deadline_time: sql`d.deadline_time`,
@@ -36,7 +36,7 @@ const SORTABLE = {
   missed: MISSED,
   dag_id: sql`d.dag_id`,
   dag_run_id: sql`r.run_id`,
-  alert_name: sql`d.position`,
+  alert_name: sql`coalesce(d.alert_name, d.position::text)`,
 } as const satisfies Record<string, RawBuilder<unknown>>;
 export type DeadlineColumn = keyof typeof SORTABLE;
 
@@ -60,6 +60,7 @@ export type DeadlineOfRun = {
   created_at: Moment;
   missed: boolean;
   version_id: string | null;
+  alert_name: string | null;
 };
 
 /** Returns the stored deadlines of many runs. */
@@ -80,7 +81,16 @@ export async function listDeadlinesOfRuns(
     .leftJoin('dag_versions as v', (join) =>
       join.onRef('v.dag_id', '=', 'r.dag_id').onRef('v.version_number', '=', 'r.version_number'),
     )
-    .select(['d.id', 'd.dag_id', 'r.run_id', 'd.position', 'd.deadline_time', 'd.created_at', 'v.id as version_id'])
+    .select([
+      'd.id',
+      'd.dag_id',
+      'r.run_id',
+      'd.position',
+      'd.deadline_time',
+      'd.created_at',
+      'd.alert_name',
+      'v.id as version_id',
+    ])
     .select(MISSED.as('missed'))
     .limit(query.limit)
     .offset(query.offset);

@@ -31,6 +31,10 @@ export async function findRunState(db: TenantDb, dagId: string, runId: string): 
   return (await byIds(db, dagId, runId).select('state').executeTakeFirst())?.state;
 }
 
+export async function findRunVersion(db: TenantDb, dagId: string, runId: string): Promise<number | undefined> {
+  return (await byIds(db, dagId, runId).select('version_number').executeTakeFirst())?.version_number;
+}
+
 /** Returns what identifies the origin of a run. */
 export const findRunOrigin = (db: TenantDb, dagId: string, runId: string) =>
   byIds(db, dagId, runId)

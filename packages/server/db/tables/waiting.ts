@@ -112,4 +112,5 @@ export type DeadlinesTable = {
   created_at: Timestamp;
   missed_at: NullableTimestamp;
   kept_at: NullableTimestamp;
+  alert_name: string | null;
 };

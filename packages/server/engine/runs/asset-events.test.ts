@@ -7,6 +7,7 @@ import type { Database, TenantDb } from '../../db/database.ts';
 import { registerScheduledDag } from '@svc/testing/engine/scheduled-dag.ts';
 import { openTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
 import type { OpenTestDatabase } from '@svc/testing/postgres/open-test-database.ts';
+import { readTaskAssetEvents } from '../../db/assets/task-events.ts';
 import { holds } from './asset-condition.ts';
 import { createAssetRuns, recordAssetEvents, recordExternalEvent } from './asset-events.ts';
 import type { AssetEventOutcome } from '../shared/attempts.ts';
@@ -72,6 +73,21 @@ async function causesOf(dagId: string): Promise<string[][]> {
 }
 const queued = () => tenant.selectFrom('asset_queue').select(['dag_id', 'is_considered']).execute();
 const finishAll = () => tenant.updateTable('dag_runs').set({ state: 'success' }).execute();
+
+it('a task reads events between two moments, oldest or newest first, as many as it asks for', async () => {
+  await record(outcomeOf('a', { extra: { n: 1 } }));
+  await record(outcomeOf('a', { extra: { n: 2 }, alias: 'either' }));
+  await record(outcomeOf('a', { extra: { n: 3 } }));
+  const read = async (filter: Partial<Parameters<typeof readTaskAssetEvents>[1]>) =>
+    (await readTaskAssetEvents(db.shared, { tenantId, run: 1, name: 'a', ...filter })).map(({ extra }) => extra);
+  const all = await readTaskAssetEvents(db.shared, { tenantId, run: 1, name: 'a' });
+  const second = all[1]?.timestamp ?? '';
+  expect(all.map(({ aliases }) => aliases)).toEqual([[], ['either'], []]);
+  expect(await read({ after: second })).toEqual([{ n: 2 }, { n: 3 }]);
+  expect(await read({ before: second, descending: true })).toEqual([{ n: 2 }, { n: 1 }]);
+  expect(await read({ descending: true, limit: 1 })).toEqual([{ n: 3 }]);
+  expect(await read({ after: second, before: second, limit: 5 })).toEqual([{ n: 2 }]);
+});
 
 describe('an asset condition', () => {
   it('any: each event makes a run; all: the run waits for the last, and takes every event that waited', async () => {

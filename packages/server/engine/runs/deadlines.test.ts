@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { listDeadlinesOfRuns } from '../../db/dag-runs/deadlines.ts';
 import { markRun } from '../edit/change-run.ts';
 import { takeDueDeadlines } from '../sql/deadlines.ts';
 
@@ -17,7 +18,7 @@ const ALERTS = [
   alert('dagrun_queued_at'),
   alert('fixed_datetime', { datetime: { __type: 'datetime', value: FIXED } }),
   alert('average_runtime', { max_runs: 5, min_runs: 1 }),
-  alert('dagrun_queued_at'),
+  { ...alert('dagrun_queued_at'), name: 'slow' },
 ];
 const [QUEUED, FIXED_DATE, AVERAGE, MISSED] = [0, 1, 2, 3];
 
@@ -58,6 +59,15 @@ it('a run that is cleared gets new dates for what counts from its start, unless 
   expect([QUEUED, FIXED_DATE, AVERAGE, MISSED].map(isLater)).toEqual([true, false, true, false]);
   expect(after.get(FIXED_DATE ?? -1)).toEqual(before.get(FIXED_DATE ?? -1));
   expect(after.get(MISSED ?? -1)).toEqual(before.get(MISSED ?? -1));
+});
+
+it('a deadline keeps the name of its alert, for people and for the order of lists', async () => {
+  const run = await engine.trigger('due');
+  await engine.ended(run);
+  const query = { limit: 1, offset: 0, dagId: 'due', deadlineTime: [], lastUpdatedAt: [] };
+  const order = [{ column: 'alert_name', direction: 'desc' }] as const;
+  const { deadlines } = await listDeadlinesOfRuns(engine.scope, { ...query, order });
+  expect(deadlines).toMatchObject([{ alert_name: 'slow', position: MISSED }]);
 });
 
 it('so does one that a person queues again', async () => {

@@ -44,10 +44,10 @@ export async function makeDeadlines(
 ): Promise<string | null> {
   if (alerts.length === 0) return null;
   const dates = await Promise.all(alerts.map((alert) => referenceOf(trx, run, alert)));
-  const deadlines = alerts.flatMap(({ interval }, position) => {
+  const deadlines = alerts.flatMap(({ interval, name = null }, position) => {
     const from = dates[position];
     if (only && !only.includes(position)) return [];
-    return from === null || from === undefined ? [] : [{ position, at: secondsAfter(from, interval) }];
+    return from === null || from === undefined ? [] : [{ position, at: secondsAfter(from, interval), name }];
   });
   if (deadlines.length > 0) await insertDeadlines(trx, run, deadlines);
   return deadlines.map(({ at }) => at).sort()[0] ?? null;

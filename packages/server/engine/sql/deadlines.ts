@@ -6,14 +6,15 @@ import type { RunRow } from '../../db/schema.ts';
 export async function insertDeadlines(
   trx: SharedDb,
   run: Pick<RunRow, 'tenant_id' | 'id' | 'dag_id'>,
-  deadlines: readonly { position: number; at: string }[],
+  deadlines: readonly { position: number; at: string; name: string | null }[],
 ): Promise<void> {
-  const rows = deadlines.map(({ position, at }) => ({
+  const rows = deadlines.map(({ position, at, name }) => ({
     tenant_id: run.tenant_id,
     run: run.id,
     dag_id: run.dag_id,
     position,
     deadline_time: at,
+    alert_name: name,
   }));
   // A missed deadline stays missed.
   const write = trx.insertInto('deadlines').values(rows);

@@ -1,0 +1,117 @@
+"""What Airflow 3.3 adds to DAG files is part of the compiled DAG, or is refused with a reason."""
+
+from __future__ import annotations
+
+import os
+import unittest
+from unittest import mock
+
+import airflow  # noqa: F401  installs the import paths
+
+# isort: split
+from airflow.sdk import Asset, AssetAlias
+from svc_runtime.run.asset_events import InletEvents, OutletEvents, TriggeringEvents
+
+from .support import compile_text, spec_of
+
+HEAD = (
+    "import datetime\nfrom airflow.sdk import *\n"
+    "from airflow.sdk.definitions.deadline import VariableInterval\n"
+    "def late(): ...\n"
+)
+
+
+class Channel:
+    """Remembers the questions of a task, and answers with one event."""
+
+    def __init__(self) -> None:
+        self.questions: list[dict] = []
+
+    def request(self, method: str, **question):
+        self.questions.append(question)
+        place = {"asset": {"name": "sales", "uri": "s3://sales"}, "aliases": ["daily"]}
+        return [{**place, "extra": {}, "timestamp": "2026-01-01T00:00:00Z"}]
+
+
+class CompiledOf33(unittest.TestCase):
+    def test_what_a_dag_says_of_its_result_its_reruns_and_its_groups_is_in_the_spec(self) -> None:
+        spec = spec_of(
+            HEAD + "with DAG('d', rerun_with_latest_version=True) as dag:\n"
+            "    with TaskGroup('g', doc_md='# Group'):\n"
+            "        @result\n        @task\n        def one(): return 1\n        one()\n"
+            "    @task\n    def two(): return 2\n"
+            "    dag.add_result(two())\n"
+        )
+        self.assertEqual(spec["dag"]["result_task_ids"], ["g.one", "two"])
+        self.assertTrue(spec["dag"]["rerun_with_latest_version"])
+        self.assertEqual([group.get("doc_md") for group in spec["groups"]], [None, "# Group"])
+
+    def test_a_deadline_has_its_name_and_the_seconds_of_its_variable(self) -> None:
+        text = (
+            HEAD + "alert = DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, VariableInterval('patience'),"
+            " SyncCallback(late), name='slow')\n"
+            "with DAG('d', deadline=alert):\n    pass\n"
+        )
+        with mock.patch.dict(os.environ, {"AIRFLOW_VAR_PATIENCE": "90"}):
+            deadline = spec_of(text)["dag"]["deadlines"][0]
+        self.assertEqual((deadline["name"], deadline["interval"]), ("slow", 90))
+        with mock.patch.dict(os.environ, {"AIRFLOW_VAR_PATIENCE": "soon"}):
+            error = compile_text(text)["error"]["message"]
+        self.assertIn("'patience' of a VariableInterval is not a number of seconds", error)
+
+    def test_a_deadline_reference_of_an_author_is_refused_with_what_to_use(self) -> None:
+        error = compile_text(
+            HEAD + "@deadline_reference()\nclass Mine(BaseDeadlineReference):\n    pass\n"
+            "with DAG('d', deadline=DeadlineAlert(DeadlineReference.Mine, datetime.timedelta(1), SyncCallback(late))):\n"
+            "    pass\n"
+        )["error"]
+        self.assertIn("the deadline reference Mine is the author's own", error["message"])
+        self.assertIn("DAGRUN_QUEUED_AT", error["instead"])
+
+    def test_teams_of_an_asset_are_reported_as_without_effect(self) -> None:
+        answer = compile_text(
+            HEAD
+            + "sales = Asset('sales', access_control=AssetAccessControl(consumer_teams=['a'], allow_global=False))\n"
+            "with DAG('d', schedule=[sales]):\n    pass\n"
+        )
+        noted = answer["differences"]
+        self.assertEqual(noted, [{"row": "asset-access-control", "what": "Asset sales", "place": "dag.py:5"}])
+
+
+class EventsOf33(unittest.TestCase):
+    def test_filters_of_inlet_events_are_asked_of_the_control_plane_and_a_changed_filter_is_asked_again(self) -> None:
+        channel = Channel()
+        events = InletEvents([Asset("sales")], channel).for_asset(name="sales")
+        events = events.after("2026-01-01").before("2026-02-01T00:00:00+01:00").ascending(False).limit(3)
+        self.assertEqual(len(events), 1)
+        self.assertEqual(len(events.limit(5)), 1)
+        bounds = {"after": "2026-01-01T00:00:00+00:00", "before": "2026-01-31T23:00:00+00:00", "ascending": False}
+        self.assertEqual(
+            channel.questions, [{"name": "sales", **bounds, "limit": 3}, {"name": "sales", **bounds, "limit": 5}]
+        )
+        for wrong in (lambda: events.limit(0), lambda: events.after("soon")):
+            with self.assertRaises(ValueError):
+                wrong()
+
+    def test_events_are_found_by_the_name_the_uri_or_the_alias_of_an_asset(self) -> None:
+        channel = Channel()
+        triggering = TriggeringEvents(channel)
+        for events in (
+            triggering.for_asset(name="sales"),
+            triggering.for_asset(uri="s3://sales"),
+            triggering.for_asset_alias(name="daily"),
+        ):
+            self.assertEqual([event.asset.name for event in events], ["sales"])
+        with self.assertRaises(KeyError):
+            triggering.for_asset_alias(name="weekly")
+        InletEvents([], channel).for_asset_alias(name="daily")[0]
+        self.assertEqual(channel.questions[-1], {"alias": "daily"})
+        sales = Asset("sales", "s3://sales")
+        outlets = OutletEvents([sales, AssetAlias("daily")])
+        outlets.for_asset(uri="s3://sales").extra = {"rows": 1}
+        self.assertEqual(outlets[sales].extra, {"rows": 1})
+        self.assertIs(outlets.for_asset_alias(name="daily"), outlets[AssetAlias("daily")])
+
+
+if __name__ == "__main__":
+    unittest.main()
