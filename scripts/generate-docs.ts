@@ -12,6 +12,7 @@ import { renderGrants } from '@svc/server/db/grants/reference.ts';
 import { renderOpenApi } from '@svc/server/openapi-document.ts';
 import { renderMetrics } from '@svc/server/telemetry/work/reference.ts';
 import { renderFailureCauses } from '@svc/spec/failure-causes.ts';
+import { renderLogCodes } from '@svc/spec/log-codes/log-codes.ts';
 import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
@@ -38,6 +39,7 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
   { path: 'docs/failure-causes.md', render: renderFailureCauses },
+  { path: 'docs/log-codes.md', render: renderLogCodes },
   { path: 'python/svc_runtime/run/sensitive_names.py', render: renderPythonModule },
   { path: 'python/svc_runtime/run/masking_rules.py', render: renderPythonMaskingRules },
 ];

@@ -7,6 +7,7 @@ import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { parseArgs } from 'node:util';
+import { coded } from './coded.ts';
 import { Refusal } from './contact/control-plane.ts';
 import type { ControlPlane } from './contact/control-plane.ts';
 import { SettingsError } from './settings.ts';
@@ -109,7 +110,7 @@ export async function join(
   function onRepeat({ message }: Refusal, server: string): void {
     if (told.get(server) === message) return;
     told.set(server, message);
-    input.say(`${server} does not answer yet (${message}); asking again`);
+    input.say(coded('SVC8008', `${server} does not answer yet (${message}); asking again`));
   }
   try {
     const token = (): string => readToken(settings);

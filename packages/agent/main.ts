@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { flushCompileCache } from 'node:module';
 import { keepCompiledCode } from '@svc/spec/compiled-code.ts';
+import { coded } from './coded.ts';
 import { startFirstProcess, takeFirstProcess } from './first-process.ts';
 import { talkTo } from './fork-server.ts';
 import { SettingsError, joinedSettings, readSettings } from './settings.ts';
@@ -58,7 +59,7 @@ async function main([command, ...rest]: readonly string[]): Promise<number> {
   const isKnown = ['work', 'run', 'test-connection', 'sync-bundle'].includes(command ?? '');
   if (!isKnown || (command !== 'work' && rest.length > 0)) {
     const problem = command === undefined ? 'nothing to do' : `unknown argument ${JSON.stringify(rest[0] ?? command)}`;
-    say(`${problem}: see svc-agent --help`);
+    say(coded('SVC8009', `${problem}: see svc-agent --help`));
     return USAGE_ERROR;
   }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -97,7 +98,7 @@ main(process.argv.slice(2)).then(
   (code) => process.exit(code),
   (error: unknown) => {
     if (!(error instanceof SettingsError)) throw error;
-    say(error.message);
+    say(coded('SVC8009', error.message));
     process.exit(USAGE_ERROR);
   },
 );

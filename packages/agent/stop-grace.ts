@@ -2,6 +2,7 @@
  * An agent that was asked to stop reports how its attempts ended, and leaves. If no control plane takes the reports, it
  * leaves anyway before it is killed: a pod has only 30 s.
  */
+import { coded } from './coded.ts';
 
 /** The time in which a task can end (5 s, attempt.ts), plus some time for the reports. */
 const GRACE_MS = 15_000;
@@ -18,7 +19,12 @@ export function giveUpAfterStop(input: {
   const graceMs = Number(env[GRACE_VARIABLE] ?? GRACE_MS);
   const begin = (): void => {
     setTimeout(() => {
-      say(`asked to stop ${graceMs / 1_000} s ago, and no control plane has taken the report: leaving without`);
+      say(
+        coded(
+          'SVC8006',
+          `asked to stop ${graceMs / 1_000} s ago, and no control plane has taken the report: leaving without`,
+        ),
+      );
       onLost();
     }, graceMs);
   };

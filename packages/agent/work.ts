@@ -15,6 +15,7 @@ import { status } from '@grpc/grpc-js';
 import type { ServiceError } from '@grpc/grpc-js';
 import { LINE_VARIABLE } from '@svc/proto/line.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
+import { coded } from './coded.ts';
 import { connectControlPlane } from './contact/control-plane.ts';
 import type { ControlPlane } from './contact/control-plane.ts';
 import { watchContact } from './contact/contact-watch.ts';
@@ -217,7 +218,12 @@ function tellContact(input: { server: () => string; running: () => number; say: 
     },
     lost(why: string): void {
       lostAt = performance.now();
-      say(`lost ${standsAt} (${why}): what runs here continues (${running()} attempts), connecting again`);
+      say(
+        coded(
+          'SVC8005',
+          `lost ${standsAt} (${why}): what runs here continues (${running()} attempts), connecting again`,
+        ),
+      );
     },
   };
 }

@@ -8,6 +8,7 @@ import type { Assignment, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { MAX_HEARTBEAT_TOKENS } from '@svc/proto/limits.ts';
 import { WORKER_VARIABLE } from '@svc/proto/marked-processes.ts';
 import { TASK_USER_VARIABLE, readTaskUser } from '@svc/proto/task-user.ts';
+import { coded } from './coded.ts';
 import { runAttempt } from './attempt.ts';
 import type { AttemptInput, RunningAttempt } from './attempt.ts';
 import type { ControlPlane } from './contact/control-plane.ts';
@@ -119,10 +120,11 @@ export async function createWorker(input: {
    */
   function onUnclean(reason: string, server: ForkServer): void {
     servers.retire(server);
-    if (!isolations.leavesWhenUnclean) return say(`warning: ${reason}; the Python process of this version is replaced`);
+    if (!isolations.leavesWhenUnclean)
+      return say(coded('SVC8001', `${reason}; the Python process of this version is replaced`));
     if (drainReason !== '') return;
     drainReason = reason;
-    say(`${reason}: this worker takes no more attempts, and leaves`);
+    say(coded('SVC8002', `${reason}: this worker takes no more attempts, and leaves`));
     if (attempts.size === 0) drain();
   }
 
@@ -204,7 +206,9 @@ export async function createWorker(input: {
     });
     attempts.set(attemptId, attempt);
     attempt.over
-      .catch((error: unknown) => say(`attempt ${attemptId}: ${(error as Error).stack ?? String(error)}`))
+      .catch((error: unknown) =>
+        say(coded('SVC8003', `attempt ${attemptId}: ${(error as Error).stack ?? String(error)}`)),
+      )
       .finally(() => end(attemptId));
   }
 
@@ -228,7 +232,9 @@ export async function createWorker(input: {
       versions(versionKey, token)
         .then((version) => servers.get(version))
         .then(({ release }) => release())
-        .catch((error: unknown) => say(`the DAG version could not be made ready: ${(error as Error).message}`));
+        .catch((error: unknown) =>
+          say(coded('SVC8004', `the DAG version could not be made ready: ${(error as Error).message}`)),
+        );
     },
     onIdle: (listener) => void listeners.push(listener),
     onDrain: (listener) => void drainListeners.push(listener),

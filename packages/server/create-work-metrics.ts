@@ -68,7 +68,8 @@ export function createStatsdExport(input: Input & { log: Logger }) {
 
   const sendAndGoOn = (): void => {
     sending = send().catch((error: unknown) => {
-      if (!isFailing) log.warn({ err: error }, `metrics could not be sent to metrics.statsd_host ${host}:${port}`);
+      if (!isFailing)
+        log.warn({ code: 'SVC1023', err: error }, `metrics could not be sent to metrics.statsd_host ${host}:${port}`);
       isFailing = true;
     });
   };

@@ -48,7 +48,8 @@ export async function prepareDatabase(input: {
       const reason = error instanceof NotYet ? error.message : 'waiting for the database';
       if (!(error instanceof NotYet) && !(isOutage(error) && error.transient)) throw error;
       if (error instanceof NotYet) onWait(reason);
-      if (reported !== reason) logger.warn(error instanceof NotYet ? {} : { err: error }, reason);
+      if (reported !== reason)
+        logger.warn({ code: 'SVC1003', ...(error instanceof NotYet ? {} : { err: error }) }, reason);
       reported = reason;
       await sleep(RETRY_MS, undefined, { signal }).catch(() => {}); // aborted: the loop condition ends it
     }
@@ -87,7 +88,7 @@ async function prepareOnce({ config, db, logger }: Parameters<typeof prepareData
   const tenant = await ensureTenant(db.shared, DEFAULT_TENANT);
   await refreshTenants(db.shared);
   await bootstrapAdmin({ db: db.tenant(tenant.id), ...config.auth.bootstrap, logger });
-  if (needsFirstUser(config) && (await createEmptyCheck(db.shared)())) logger.warn(NOBODY_THERE);
+  if (needsFirstUser(config) && (await createEmptyCheck(db.shared)())) logger.warn({ code: 'SVC1004' }, NOBODY_THERE);
   return tenant;
 }
 

@@ -186,7 +186,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log: logger,
   });
   const proxies = createProxyTrust(config.server.trustedProxies);
-  if (proxies.error !== undefined) logger.error(proxies.error);
+  if (proxies.error !== undefined) logger.error({ code: 'SVC1006' }, proxies.error);
   const lanes = createLanes(proxies);
   const admission = createAdmissionServer({
     limits: { atOnce: config.server.maxRequestsAtOnce, waiting: config.server.maxRequestsWaiting },
@@ -195,7 +195,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     listener: certificates.http ? createTlsServer.bind(undefined, certificates.http) : undefined,
     onRefused: (counts) => {
       metrics.requestsRefused(counts);
-      logger.warn(counts, 'requests were turned away: more were waiting than server.max_requests_waiting allows');
+      logger.warn(
+        { code: 'SVC6004', ...counts },
+        'requests were turned away: more were waiting than server.max_requests_waiting allows',
+      );
     },
   });
   const app = await buildApp({
@@ -322,7 +325,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
     ready.catch((error: unknown) => {
       notReady = 'this process could not be prepared: see the log';
-      logger.error({ err: error }, 'cannot get ready');
+      logger.error({ code: 'SVC1007', err: error }, 'cannot get ready');
     });
     const metricsUrl = `http://127.0.0.1:${metricsAddress.port}/metrics`;
     return { url, metricsUrl, logger, db, compileValues: services.compileValues, ready, close };
@@ -363,7 +366,7 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
       onConnectionLost: (error) => {
         metrics.databaseOutage();
         // Only the message is logged, because the error refers to the whole client.
-        logger.warn({ reason: error.message }, 'lost a database connection');
+        logger.warn({ code: 'SVC1008', reason: error.message }, 'lost a database connection');
       },
     });
   const engine = open({ maxOpenConns: reserved, maxIdleConns: Math.ceil(maxIdleConns / 2) });
@@ -419,7 +422,7 @@ function openValueCache(input: { config: Config; metrics: Metrics; logger: Logge
 
 function reportBoot(config: Config, warnings: readonly string[], logger: Logger): void {
   const [report, files] = [checkBoot(config), checkTlsFiles(config)];
-  for (const warning of [...warnings, ...report.warnings, ...files.warnings]) logger.warn(warning);
+  for (const warning of [...warnings, ...report.warnings, ...files.warnings]) logger.warn({ code: 'SVC1005' }, warning);
   for (const note of bootNotes(config)) logger.info(note);
   const errors = [...report.errors, ...files.errors, ...checkLogFolder(config)];
   if (errors.length > 0) throw new BootError(errors.map((error) => error.message));

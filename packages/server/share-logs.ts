@@ -25,13 +25,16 @@ export async function shareLogs(input: { config: Config; db: Database; logger: L
   if (unshared !== undefined && (await countSchedulers(db, { withinMs: ALIVE_WITHIN_MS })) > 0) {
     // A single scheduler may have been given another directory. Next to others it would hide its logs from them.
     if (config.server.role === 'scheduler') return `${unshared}; to move logs.dir, stop all schedulers first`;
-    logger.warn(unshared);
+    logger.warn({ code: 'SVC1011' }, unshared);
   }
   try {
     await markDirectory(dir, installation.id);
     await recordLogsMarked(db);
   } catch (error) {
-    logger.error({ err: error }, 'the directory of task logs cannot be written: tasks will have no logs');
+    logger.error(
+      { code: 'SVC1012', err: error },
+      'the directory of task logs cannot be written: tasks will have no logs',
+    );
   }
   return undefined;
 }

@@ -2,6 +2,7 @@
  * Ends a process in bounded time. A part that does not stop, or not cleanly, must keep neither the others nor the
  * process running. Its name is logged, so that a person can find the cause.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Longer than any healthy part takes: requests in flight have 20 s, and tasks that are stopped a little longer. */
@@ -9,7 +10,7 @@ const LIMIT_MS = 60_000;
 
 /** By their names. Undefined: it does not exist. */
 export type StoppedParts = Readonly<Record<string, () => Promise<unknown> | undefined>>;
-type Log = { error(details: object, message: string): void };
+type Log = { error(details: Coded, message: string): void };
 
 /** Stops all parts at once. Never rejects. */
 export async function stopParts(log: Log, parts: StoppedParts, limitMs = LIMIT_MS): Promise<void> {
@@ -30,9 +31,10 @@ async function stopPart(log: Log, name: string, stop: StoppedParts[string], limi
   try {
     const late = sleep(limitMs, false, { signal: enough.signal });
     late.catch(() => {}); // it is aborted when it is no longer needed
-    if (!(await Promise.race([stopped(), late]))) log.error({ part: name, limitMs }, 'a part did not stop in time');
+    if (!(await Promise.race([stopped(), late])))
+      log.error({ code: 'SVC1001', part: name, limitMs }, 'a part did not stop in time');
   } catch (error) {
-    log.error({ part: name, err: error }, 'a part did not stop cleanly');
+    log.error({ code: 'SVC1002', part: name, err: error }, 'a part did not stop cleanly');
   } finally {
     enough.abort();
   }

@@ -1,4 +1,5 @@
 /** An agent that reaches no control plane for 15 minutes gives up: by then its attempts belong to others. */
+import { coded } from '../coded.ts';
 import type { ControlPlane } from './control-plane.ts';
 
 const GIVE_UP_MS = 15 * 60_000;
@@ -15,7 +16,7 @@ export function watchContact(input: {
   const check = setInterval(() => {
     if (isConnected() || Date.now() - controlPlane.lastContact() < GIVE_UP_MS) return;
     clearInterval(check);
-    say('no control plane for 15 minutes: giving up');
+    say(coded('SVC8007', 'no control plane for 15 minutes: giving up'));
     onLost();
   }, CHECK_MS);
   check.unref();

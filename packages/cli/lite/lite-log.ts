@@ -62,12 +62,12 @@ const isProblem = ({ level }: LogRecord): boolean => level === 'warn' || level =
 /** One line. The file has stacks and nested details. */
 function readable(terminal: WriteStream, { level, time, msg, details }: LogRecord): string {
   const style = level === 'warn' ? 'yellow' : level === 'error' || level === 'fatal' ? 'red' : 'dim';
-  const { err, ...rest } = details;
+  const { err, code, ...rest } = details;
   const cause = typeof err === 'object' && err !== null && 'message' in err ? `: ${String(err.message)}` : '';
   const fields = Object.entries(rest)
     .filter(([, value]) => typeof value !== 'object')
     .map(([name, value]) => ` ${name}=${String(value)}`)
     .join('');
   const label = styled(terminal, style, level.toUpperCase().padEnd(5));
-  return `${time.slice(11, 19)} ${label} ${printable(msg + cause)}${styled(terminal, 'dim', printable(fields))}`;
+  return `${time.slice(11, 19)} ${label} ${printable((typeof code === 'string' ? `${code} ` : '') + msg + cause)}${styled(terminal, 'dim', printable(fields))}`;
 }

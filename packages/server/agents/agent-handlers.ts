@@ -281,7 +281,7 @@ function finishHandler(parts: Parts) {
     return logs.append(identity, offset, data, { isLast: true }).catch((error: unknown) => {
       // Without the database the outcome cannot be recorded either. The agent reports both again.
       if (isOutage(error) || error instanceof DatabaseBusyError) throw error;
-      log.warn({ err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
+      log.warn({ code: 'SVC4001', err: error, attempt: identity.attemptId }, 'the end of a log could not be stored');
       return offset + data.length;
     });
   }

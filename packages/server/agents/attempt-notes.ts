@@ -19,7 +19,7 @@ const TRIES = 5;
 export function createAttemptNotes(input: { db: Database; logs: LogSink; log: AgentLog }): NoteAttempt {
   const { db, logs, log } = input;
   return async (identity, text, level) => {
-    if (identity.kind !== 'task') return log.warn({ [identity.kind]: identity.attemptId }, text);
+    if (identity.kind !== 'task') return log.warn({ code: 'SVC4008', [identity.kind]: identity.attemptId }, text);
     try {
       const runId = await findRunId(db.tenant(identity.tenantId), identity.run);
       if (runId === undefined) return;
@@ -34,7 +34,7 @@ export function createAttemptNotes(input: { db: Database; logs: LogSink; log: Ag
       }
     } catch (error) {
       log.warn(
-        { err: error, attempt: identity.attemptId, line: text },
+        { code: 'SVC4009', err: error, attempt: identity.attemptId, line: text },
         'a line could not be added to the log of a task',
       );
     }

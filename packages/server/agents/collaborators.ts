@@ -1,4 +1,5 @@
 /** What the agent service needs from the rest of the control plane, in addition to the scheduler's `Attempts`. */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { TaskAssetEvent, TaskAssetEventQuery } from '../db/assets/task-events.ts';
 import type { RunRow } from '../db/schema.ts';
 import type { LogStore } from '../logs/store.ts';
@@ -50,6 +51,6 @@ export type ReadAssetEvents = (query: TaskAssetEventQuery) => Promise<readonly T
 export type AgentLog = {
   debug(details: object, message: string): void;
   info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
+  warn(details: Coded, message: string): void;
+  error(details: Coded, message: string): void;
 };

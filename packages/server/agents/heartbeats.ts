@@ -83,7 +83,10 @@ async function renewed({ attempts, credentials, log }: Tools, identity: Verified
   const token = await credentials.renewAttempt(identity);
   if (token !== 'outlived') return { stop: false, reason: '', token: token ?? '' };
   const { dagId, taskId, attemptId } = identity;
-  log.warn({ dag: dagId, task: taskId, attempt: attemptId }, 'an attempt outlived its credential and is ended');
+  log.warn(
+    { code: 'SVC4006', dag: dagId, task: taskId, attempt: attemptId },
+    'an attempt outlived its credential and is ended',
+  );
   if (identity.kind === 'task') await attempts.lost(identity, { cause: 'credential_expired' });
   return stopWith('the attempt outlived auth.max_attempt_credential_lifetime');
 }

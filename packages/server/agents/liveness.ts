@@ -35,8 +35,9 @@ export function createLiveness({ db, mode, log }: { db: Database; mode: Liveness
     async checkSecret(identity, runId, { kind, name }) {
       if (await isLive(identity)) return;
       const { tenantId, dagId, taskId, attemptId } = identity;
+      const code = mode === 'enforce' ? 'SVC4004' : 'SVC4005';
       log.warn(
-        { tenant: tenantId, dag: dagId, run: runId, task: taskId, attempt: attemptId, [kind]: name, mode },
+        { code, tenant: tenantId, dag: dagId, run: runId, task: taskId, attempt: attemptId, [kind]: name, mode },
         mode === 'enforce'
           ? 'a secret was denied to an attempt that is over'
           : 'a secret is delivered to an attempt that is over: auth.secret_liveness_mode=enforce would deny it',

@@ -41,7 +41,7 @@ export function createPodExchange(input: {
 
   async function refuse({ name, uid, of }: ReviewedPod, reason: string): Promise<never> {
     const about = of.kind === 'attempt' ? of.identity : { ...of.scope, attemptId: of.workerId };
-    log.warn({ pod: name, uid, for: about.attemptId, reason }, 'the token of a pod was not exchanged');
+    log.warn({ code: 'SVC4007', pod: name, uid, for: about.attemptId, reason }, 'the token of a pod was not exchanged');
     await recordAudit(
       db.tenant(about.tenantId),
       { name: `pod ${name}`, clientIp: '', requestId: about.attemptId },

@@ -45,10 +45,13 @@ export function toServiceError(error: unknown, input: { log: AgentLog; method: s
   if (error instanceof LogSpoolFullError) return { code: status.RESOURCE_EXHAUSTED, details: error.message };
   if (error instanceof LogMissingError) return { code: status.NOT_FOUND, details: error.message };
   if (error instanceof LogStorageError) {
-    input.log.warn({ err: error, method: input.method }, 'the store of task logs and large values cannot be used');
+    input.log.warn(
+      { code: 'SVC4010', err: error, method: input.method },
+      'the store of task logs and large values cannot be used',
+    );
     return { code: status.UNAVAILABLE, details: error.message };
   }
   if (error instanceof UnsealError) return { code: status.FAILED_PRECONDITION, details: error.message };
-  input.log.error({ err: error, method: input.method }, 'an agent call failed');
+  input.log.error({ code: 'SVC4011', err: error, method: input.method }, 'an agent call failed');
   return { code: status.INTERNAL, details: 'internal error: see the log of the control plane' };
 }

@@ -56,7 +56,7 @@ export function createSecretDelivery(input: {
     if (verdict !== 'allowed_with_warning') return;
     warn(`${identity.tenantId}/${identity.dagId}/${identity.versionNumber}/${kind}/${name}`, () =>
       log.warn(
-        { tenant: identity.tenantId, dag: identity.dagId, task: identity.taskId, [kind]: name },
+        { code: 'SVC4002', tenant: identity.tenantId, dag: identity.dagId, task: identity.taskId, [kind]: name },
         'a task reads a secret its DAG does not declare: auth.secret_scoping=enforce would deny it',
       ),
     );
@@ -69,7 +69,7 @@ export function createSecretDelivery(input: {
     if (vault.unreadable.length > 0) {
       warn(`${tenantId}/${vault.unreadable.join('/')}`, () =>
         log.warn(
-          { tenant: tenantId, unreadable: vault.unreadable },
+          { code: 'SVC4003', tenant: tenantId, unreadable: vault.unreadable },
           'secrets that no configured key opens are not delivered',
         ),
       );

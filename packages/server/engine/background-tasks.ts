@@ -1,4 +1,5 @@
 /** Runs work for which no caller waits. Its errors end here, because the tick finds what was not done. */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { isOutage } from '../db/outage.ts';
 import type { Activity } from './activity.ts';
 
@@ -10,7 +11,7 @@ export type BackgroundTasks = {
 };
 
 export function createBackgroundTasks(
-  log: { error(details: object, message: string): void },
+  log: { error(details: Coded, message: string): void },
   activity?: Activity,
 ): BackgroundTasks {
   const underWay = new Set<Promise<unknown>>();
@@ -20,7 +21,8 @@ export function createBackgroundTasks(
       if (isStopped) return;
       const promise = work().catch((error: unknown) => {
         // The connection pool reports outages.
-        if (!isOutage(error)) log.error({ err: error }, `scheduler: ${what} failed and is tried again`);
+        if (!isOutage(error))
+          log.error({ code: 'SVC2002', err: error }, `scheduler: ${what} failed and is tried again`);
       });
       underWay.add(promise);
       void activity?.track(promise);

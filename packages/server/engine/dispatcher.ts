@@ -6,6 +6,7 @@
  * claimed attempts go into a queue of that size, which `scheduler.dispatch_workers` workers drain. A slow executor then
  * does not delay claims.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import type { Activity } from './activity.ts';
@@ -47,7 +48,7 @@ export function createDispatcher(options: {
   workers: number;
   onEffects: (effects: RunEffects) => void;
   activity: Activity;
-  log: { error(details: object, message: string): void };
+  log: { error(details: Coded, message: string): void };
 }): Dispatcher {
   const { db, graphs, executor, contention, activity, log } = options;
   const queue: Attempt[] = [];
@@ -69,7 +70,7 @@ export function createDispatcher(options: {
         await claimAll();
       } catch (error) {
         // The connection pool reports outages. The tick requests the next claim.
-        if (!isOutage(error)) log.error({ err: error }, 'a claim failed and is tried again');
+        if (!isOutage(error)) log.error({ code: 'SVC2001', err: error }, 'a claim failed and is tried again');
         return;
       }
     }

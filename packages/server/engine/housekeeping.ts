@@ -4,6 +4,7 @@
  * The loop stops only on request and never runs two ticks at once.
  */
 import { randomUUID } from 'node:crypto';
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { deleteOldBudgets } from '../db/identity/login-failures.ts';
 import type { Database } from '../db/database.ts';
 import { beat, deleteOldHeartbeats, recordStop } from '../db/processes/heartbeats.ts';
@@ -17,7 +18,7 @@ import { deleteOldCallbacks } from './sql/callbacks.ts';
 const BEAT_EVERY_MS = 5_000;
 const CLEAN_EVERY_MS = 60_000;
 
-type Log = { info(message: string): void; warn(details: object, message: string): void };
+type Log = { info(message: string): void; warn(details: Coded, message: string): void };
 
 export type Housekeeping = {
   start(): void;
@@ -82,7 +83,7 @@ export function createHousekeeping(options: {
     timer = setTimeout(() => {
       ticking = tick()
         .catch((error: unknown) => {
-          if (!failing) log.warn({ err: error }, 'scheduler: a tick failed and is tried again');
+          if (!failing) log.warn({ code: 'SVC2004', err: error }, 'scheduler: a tick failed and is tried again');
           failing = true;
         })
         .finally(() => {

@@ -4,6 +4,7 @@
  *   every 2 s   runs that could start, instances whose past has ended, instances whose limit has room again
  *   every 5 s   attempts without heartbeats, runs that timed out, callbacks that no process dispatched
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../db/database.ts';
 import { noEffects } from './advance/apply-to-runs.ts';
 import type { RunEffects } from './advance/apply-to-runs.ts';
@@ -39,7 +40,7 @@ export function createRecovery(options: {
   awaited: Pick<AwaitedRuns, 'lookAround'> | null;
   requestClaim: () => void;
   onEffects: (effects: RunEffects) => void;
-  log: { warn(details: object, message: string): void };
+  log: { warn(details: Coded, message: string): void };
 }): Recovery {
   const { db, graphs, leases, onEffects, log } = options;
   // Silence counts only while agents could reach a scheduler, for the shorter of the two leases.
@@ -64,13 +65,16 @@ export function createRecovery(options: {
   /** The clock of the database measures silence. After it was set, all agents seem silent, or seem alive for hours. */
   async function findLost(seen: Glance & { steadyMs: number }): Promise<void> {
     if (hasClockStepped(seen)) {
-      log.warn({}, "scheduler: the database's clock was set; agents get a lease's time to be heard anew");
+      log.warn({ code: 'SVC2005' }, 'the clock of the database was set: leases of attempts begin again');
       listening.beginAnew();
     }
     const silent = seen.hasLive && listening.isLongEnough() ? await findSilent(db, leases) : [];
     for (const { ref, failure: silence } of silent) {
       const failure = options.explainSilence?.(ref) ?? silence;
-      log.warn({ attempt: ref.attemptId, cause: failure.cause }, 'scheduler: an attempt was not heard of any more');
+      log.warn(
+        { code: 'SVC2006', attempt: ref.attemptId, cause: failure.cause },
+        'attempt lease expired: no heartbeat',
+      );
       await options.attempts.lost(ref, failure);
     }
     // Every process with these attempts stops them. A worker may never have received the order.

@@ -9,6 +9,7 @@
  * file connects them. Postgres knows everything that this process remembers, so another process may take over at any
  * instruction.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database, SharedDb } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import { createActivity } from './activity.ts';
@@ -50,8 +51,8 @@ import { createTriggerers } from './triggers/triggerers.ts';
 
 type Log = {
   info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
+  warn(details: Coded, message: string): void;
+  error(details: Coded, message: string): void;
 };
 
 export type SchedulerOptions = {
@@ -136,7 +137,8 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
       routing: () => executor.lanes?.(),
       activity,
       onError(error) {
-        if (!isOutage(error)) log.error({ err: error }, 'it is unknown which tenants wait for workers');
+        if (!isOutage(error))
+          log.error({ code: 'SVC2003', err: error }, 'could not read which tenants wait for workers');
       },
     });
   const dispatcher =

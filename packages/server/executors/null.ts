@@ -31,7 +31,7 @@ export function createNullExecutor(input: {
         attempt = next?.attempt;
       }
     } catch (error) {
-      log.warn({ err: error, attempt: attempt?.attemptId }, 'an attempt of the null executor failed');
+      log.warn({ code: 'SVC3010', err: error, attempt: attempt?.attemptId }, 'an attempt of the null executor failed');
       over();
     }
   }

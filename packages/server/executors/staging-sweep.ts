@@ -37,7 +37,10 @@ export function createStagingSweep<Staged extends RunKey>(input: StagingSweepInp
       const removed = await removeDue(input, () => isStopping);
       if (removed > 0) log.info({ runs: removed }, 'staged files of runs that are over removed');
     } catch (error) {
-      log.warn({ err: error }, 'staged files of runs that are over could not be removed; tried again later');
+      log.warn(
+        { code: 'SVC3011', err: error },
+        'staged files of runs that are over could not be removed; tried again later',
+      );
     }
     next();
   }
@@ -71,7 +74,10 @@ async function removeDue<Staged extends RunKey>(
     try {
       if (await remove(staged)) removed += 1;
     } catch (error) {
-      log.warn({ err: error, run: staged.run }, 'staged files of a run could not be removed; tried again later');
+      log.warn(
+        { code: 'SVC3012', err: error, run: staged.run },
+        'staged files of a run could not be removed; tried again later',
+      );
     }
   }
   return removed;

@@ -101,7 +101,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
       worker = undefined;
       current.announced.dismiss();
       void row?.ended(how);
-      if (!isClosing()) log.error({ agent: current.process.pid, how }, 'the agent has ended: it is started again');
+      if (!isClosing())
+        log.error({ code: 'SVC3002', agent: current.process.pid, how }, 'the agent has ended: it is started again');
       await failInFlight(current, how);
       if (Date.now() - current.startedAt > STEADY_MS) pauses.reset();
       await pauseFor(pauses.next());
@@ -121,7 +122,7 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
         tellCapacity();
       },
       disconnected() {
-        log.warn({ worker: id }, 'the agent is not connected');
+        log.warn({ code: 'SVC3003', worker: id }, 'the agent is not connected');
         row?.disconnected(id);
       },
       isCrowded: (ofRun) => given.of(id).filter((one) => one.run === ofRun).length > CROWD,
@@ -148,7 +149,8 @@ export function createSubprocessExecutor(options: SubprocessExecutorOptions): Ma
   async function failInFlight({ id }: Worker, how: string): Promise<void> {
     const lost = given.remove(id);
     const left = await endMarkedProcesses(WORKER_VARIABLE, id, options.taskUser);
-    if (left.length > 0) log.error({ processes: left }, 'processes of a dead agent could not be ended');
+    if (left.length > 0)
+      log.error({ code: 'SVC3004', processes: left }, 'processes of a dead agent could not be ended');
     given.lose(lost, { cause: 'agent_lost', text: `the agent has ended: ${how}` });
     tellCapacity();
   }

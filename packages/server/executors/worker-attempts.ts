@@ -140,7 +140,10 @@ export function createWorkerAttempts(options: WorkerAttemptsOptions): WorkerAtte
         if (ref.kind === 'triggerer') return await attempts.triggererLost(ref, failure.text ?? failure.cause);
         return await attempts.lost(ref, failure, { hasBegun });
       } catch (error) {
-        log.warn({ err: error, attempt: ref.attemptId }, 'a lost attempt could not be recorded: tried again');
+        log.warn(
+          { code: 'SVC3001', err: error, attempt: ref.attemptId },
+          'a lost attempt could not be recorded: tried again',
+        );
         await sleep(pauses.next(), undefined, { signal: closing.signal }).catch(() => {});
       }
     }

@@ -160,7 +160,7 @@ function refuseOtherSites({ headers }: FastifyRequest): void {
 function permissionDenied(request: FastifyRequest, permission: Permission): ApiError {
   // The web UI recognises exactly "Forbidden" and stops asking. Other clients get the name of the missing permission.
   const detail = request.routeOptions.url?.startsWith('/ui/') ? 'Forbidden' : `missing permission ${permission}`;
-  request.log.warn({ user: request.maybePrincipal?.email, permission }, 'permission denied');
+  request.log.warn({ code: 'SVC6001', user: request.maybePrincipal?.email, permission }, 'permission denied');
   return new ApiError('permission_denied', detail);
 }
 

@@ -28,7 +28,7 @@ export function registerProbes(app: App, { db, readiness }: { db: ProbedDatabase
   function tellOnce(trouble: Trouble | null): void {
     if ((trouble?.advice ?? null) === told) return;
     told = trouble?.advice ?? null;
-    if (trouble) app.log.warn(`not ready: ${trouble.cause}`);
+    if (trouble) app.log.warn({ code: 'SVC1013' }, `not ready: ${trouble.cause}`);
     else app.log.info('ready again');
   }
 

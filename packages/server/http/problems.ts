@@ -22,8 +22,8 @@ export function installProblems(
     const problem = isQuery ? noSuchRoute(request, routes) : asApiError(error);
     if (problem.status >= 500) {
       // A known error needs no stack. During an outage, every request logs one line.
-      if (problem.code === 'internal_error') request.log.error({ err: error }, 'request failed');
-      else request.log.warn({ reason: error.message }, problem.code);
+      if (problem.code === 'internal_error') request.log.error({ code: 'SVC6002', err: error }, 'request failed');
+      else request.log.warn({ code: 'SVC6003', reason: error.message }, problem.code);
     }
     return sendProblem(request, reply, problem);
   });

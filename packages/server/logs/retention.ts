@@ -1,9 +1,10 @@
 /** Deletes task logs older than `logs.retention`, periodically while the process lives. */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { LogStore } from './store.ts';
 
 const SWEEP_EVERY_MS = 60 * 60 * 1000;
 
-type Log = { info(details: object, message: string): void; warn(details: object, message: string): void };
+type Log = { info(details: object, message: string): void; warn(details: Coded, message: string): void };
 
 export type LogRetention = { start(): void; stop(): Promise<void> };
 
@@ -24,7 +25,7 @@ export function createLogRetention(input: {
       const { removed } = await logs.sweep({ before: Date.now() - retentionMs, signal: stopping.signal });
       if (removed > 0) log.info({ removed }, 'task logs past their retention removed');
     } catch (error) {
-      log.warn({ err: error }, 'old task logs could not be removed; tried again later');
+      log.warn({ code: 'SVC5001', err: error }, 'old task logs could not be removed; tried again later');
     }
     if (!stopping.signal.aborted) timer = setTimeout(begin, everyMs);
   }

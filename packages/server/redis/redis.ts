@@ -4,13 +4,14 @@
  * What Redis cannot accept is dropped and reported. The log has the start and the end of each problem. The metrics
  * count them, and readiness and health show `problem`.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { createSubscriptions } from './carrier.ts';
 import type { Carrier } from './carrier.ts';
 import { isRefusal, openLink } from './link.ts';
 import type { Link, LinkState } from './link.ts';
 import type { RedisSettings } from './settings.ts';
 
-export type RedisLog = { info(details: object, message: string): void; warn(details: object, message: string): void };
+export type RedisLog = { info(details: object, message: string): void; warn(details: Coded, message: string): void };
 
 /** Texts by key, each with a lifetime. A stored text may be missing, but it is never another text. */
 export type TextCache = {
@@ -72,7 +73,7 @@ export function openRedis(input: { settings: RedisSettings; log: RedisLog; wellA
       }
       if (told.has(reason)) return; // each reason is logged once, because reasons may alternate for hours
       told.add(reason);
-      log.warn({ reason }, `Redis is away: ${INSTEAD}`);
+      log.warn({ code: 'SVC1030', reason }, `Redis is away: ${INSTEAD}`);
     },
   });
 
@@ -163,7 +164,7 @@ function createRefusals(log: RedisLog, wellAfterMs: number) {
   return {
     refused(kind: Kind, error: unknown): void {
       const words = wordsOf(kind, isRefusal(error) ? error.message : 'unknown');
-      if (open.get(kind)?.words !== words) log.warn({ reason: (error as Error).message }, words);
+      if (open.get(kind)?.words !== words) log.warn({ code: 'SVC1031', reason: (error as Error).message }, words);
       open.set(kind, { words, lastAt: Date.now() });
     },
     taken(kind: Kind): void {

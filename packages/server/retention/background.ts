@@ -6,6 +6,7 @@
  * without a retention.
  */
 import { randomUUID } from 'node:crypto';
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../db/database.ts';
 import { releasePruneLease, takePruneLease } from '../db/prune/prune-lease.ts';
 import { removeExpiredStates, removeStatesOfSuccesses } from '../db/task-instances/task-states.ts';
@@ -22,7 +23,7 @@ const LOOK_EVERY_MS = 60 * 1000;
 const RESTS = 4;
 const STATES_AT_ONCE = 1_000;
 
-type Log = { info(details: object, message: string): void; warn(details: object, message: string): void };
+type Log = { info(details: object, message: string): void; warn(details: Coded, message: string): void };
 
 export type Retention = { start(): void; stop(): Promise<void> };
 
@@ -84,7 +85,7 @@ export function createRetention(input: {
 
   function tell({ before, tenants, logsProblem }: PruneReport): void {
     if (logsProblem !== null)
-      log.warn({ reason: logsProblem }, 'logs of removed runs are still there; tried again later');
+      log.warn({ code: 'SVC2013', reason: logsProblem }, 'logs of removed runs are still there; tried again later');
     for (const { tenant, removed } of tenants) {
       if (Object.values(removed).some((count) => count > 0))
         log.info({ tenant, before, ...removed }, 'runs past scheduler.retention removed');
@@ -100,7 +101,8 @@ export function createRetention(input: {
     } catch (error) {
       // This process stood still so long that another one has taken over.
       const isLost = error instanceof PruneLeaseLostError;
-      if (!hasFailed && !isLost) log.warn({ err: error }, 'old runs could not be removed; tried again later');
+      if (!hasFailed && !isLost)
+        log.warn({ code: 'SVC2012', err: error }, 'old runs could not be removed; tried again later');
       hasFailed = true;
     }
     if (!stopping.signal.aborted) timer = setTimeout(begin, lookEveryMs);

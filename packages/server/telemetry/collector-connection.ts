@@ -60,7 +60,10 @@ export class CollectorConnection {
     const { endpoint, logger } = this.#options;
     const target = parseEndpoint(endpoint);
     if (target === undefined) {
-      logger.warn(`${CONFIG_KEY}: "${endpoint}" is not host:port, for example localhost:4317; no traces are exported`);
+      logger.warn(
+        { code: 'SVC1020' },
+        `${CONFIG_KEY}: "${endpoint}" is not host:port, for example localhost:4317; no traces are exported`,
+      );
     } else {
       this.#probeAfter(target, 0);
     }
@@ -84,7 +87,10 @@ export class CollectorConnection {
     this.#timer = setTimeout(() => {
       this.#probe(target).catch((error: unknown) => {
         // Only a broken installation fails here. The service must run even if it cannot export traces.
-        this.#options.logger.warn({ err: error }, 'the trace exporter cannot be loaded; no traces are exported');
+        this.#options.logger.warn(
+          { code: 'SVC1021', err: error },
+          'the trace exporter cannot be loaded; no traces are exported',
+        );
       });
     }, delayMs).unref();
   }
@@ -137,7 +143,7 @@ export class CollectorConnection {
     }
     if (this.#state === 'exporting') {
       this.#options.logger.warn(
-        { endpoint: this.#options.endpoint, reason: failure.message },
+        { code: 'SVC1022', endpoint: this.#options.endpoint, reason: failure.message },
         `exporting traces failed; spans are dropped until the collector accepts them (check ${CONFIG_KEY})`,
       );
     }

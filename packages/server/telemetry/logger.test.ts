@@ -143,6 +143,17 @@ describe('json', () => {
   });
 });
 
+test('the code of a message is a field in JSON and precedes the message in text, so that both can be searched', () => {
+  const [json, text] = FORMATS.map((format) => loggerInto({ format }));
+  for (const kept of [json, text]) kept?.logger.warn({ code: 'SVC2006', attempt: 'a1' }, 'attempt lease expired');
+  expect(JSON.parse(json?.output() ?? '')).toMatchObject({ code: 'SVC2006', msg: 'attempt lease expired' });
+  expect(text?.output()).toContain('SVC2006 attempt lease expired');
+  // Another field of this name stays a field.
+  text?.logger.info({ code: 'E42' }, 'ended');
+  expect(text?.output()).toMatch(/ ended/);
+  expect(text?.output()).not.toContain('E42 ended');
+});
+
 describe('text', () => {
   test('a line a person can read, without colour when it is not a terminal', () => {
     const { logger, output } = loggerInto({ format: 'text' });

@@ -29,6 +29,9 @@ const LEVELS: ReadonlyMap<string, Level> = new Map([
   ['error', 'error'],
 ]);
 
+/** The stable code of a message: packages/spec/log-codes. */
+const CODE = /^SVC\d{4}$/;
+
 /** Limits the line of an object that is logged by mistake (a socket, a whole request). */
 const MAX_DEPTH = 8;
 const MAX_ENTRIES = 100;
@@ -98,7 +101,14 @@ function createPreparation(options: { secrets: LoggerOptions['secrets']; asText:
     const [first, ...rest] = args;
     const isObject = typeof first === 'object' && first !== null;
     const [template, ...parameters] = isObject || first === undefined || first === null ? rest : args;
-    return { fields: isObject ? fields(first) : {}, message: format(template, parameters) };
+    const message = format(template, parameters);
+    if (!isObject) return { fields: {}, message };
+    const named = fields(first);
+    const { code, ...others } = named;
+    // People see the code of a message in front of it. JSON has a field for it.
+    if (asText && message !== undefined && typeof code === 'string' && CODE.test(code))
+      return { fields: others, message: `${code} ${message}` };
+    return { fields: named, message };
   };
 
   const format = (template: unknown, parameters: unknown[]): string | undefined => {

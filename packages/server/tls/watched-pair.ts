@@ -5,6 +5,7 @@
  *   in use ──content has changed, and is a pair──▶ in use, listeners are notified
  *          ──content is no pair──▶ the old pair stays; logged when found twice, because two files change one by one
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { checkPair, readPairFiles, readPairSync } from './certificate-pair.ts';
 import type { CertificatePair, PairContent, TlsFiles } from './certificate-pair.ts';
 
@@ -20,8 +21,8 @@ export type WatchedPair = {
 
 type Log = {
   info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
+  warn(details: Coded, message: string): void;
+  error(details: Coded, message: string): void;
 };
 
 const LOOK_EVERY_MS = 5_000;
@@ -61,7 +62,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
         trouble.isSaid = true;
         isFailing = true;
         log.error(
-          { reason: message, ...expiry() },
+          { code: 'SVC1009', reason: message, ...expiry() },
           `${files.section}: the new certificate cannot be used; the old one stays`,
         );
       }
@@ -82,7 +83,7 @@ export function watchPair(files: TlsFiles, options: { log: Log; lookEveryMs?: nu
     warnedAt = now;
     const message =
       pair.expiresAt > now ? 'the certificate expires soon: renew it' : 'the certificate has expired: renew it';
-    log.warn(expiry(), `${files.section}: ${message}`);
+    log.warn({ code: 'SVC1010', ...expiry() }, `${files.section}: ${message}`);
   }
 
   function schedule(): void {

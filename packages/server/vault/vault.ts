@@ -1,4 +1,5 @@
 /** The keyring as the API resources use it: sealing by column, and reading that tolerates a value that no key opens. */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { UnsealError } from './keyring.ts';
 import type { Keyring, Binding } from './keyring.ts';
 
@@ -11,7 +12,7 @@ export type Vault = {
   open(sealed: string | null, binding: Binding): Opened;
 };
 
-type Log = { warn(details: object, message: string): void };
+type Log = { warn(details: Coded, message: string): void };
 
 /** Beyond this many broken values, another log line adds no information, and remembering them would cost memory. */
 const MAX_REPORTED = 1_000;
@@ -24,7 +25,7 @@ export function createVault({ keyring, log }: { keyring: Keyring; log: Log }): V
     const name = JSON.stringify(binding);
     if (reported.has(name) || reported.size >= MAX_REPORTED) return;
     reported.add(name);
-    log.warn({ binding, reason: error.message }, 'a stored secret cannot be read and is shown as ***');
+    log.warn({ code: 'SVC5013', binding, reason: error.message }, 'a stored secret cannot be read and is shown as ***');
   };
 
   return {

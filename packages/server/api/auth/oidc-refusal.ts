@@ -33,7 +33,7 @@ export async function signedIn<Result>(
   } catch (error) {
     if (!(error instanceof SsoRefusal)) throw error;
     const { reason, person } = error;
-    request.log.warn({ reason, email: person.email, cause: causeOf(error) }, 'single sign-on refused');
+    request.log.warn({ code: 'SVC6007', reason, email: person.email, cause: causeOf(error) }, 'single sign-on refused');
     onRefusedSignIn(reason);
     await recordRefusal(db, { refusal: error, origin });
     const code = CODES[error.kind];

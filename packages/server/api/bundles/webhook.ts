@@ -60,7 +60,7 @@ export function registerWebhook(app: App, { db, keyring, wakeBundles }: Services
         const secret = await readSecret(scope, { tenantId: tenant.id, connId: bundle.webhook_conn_id, keyring }).catch(
           (error: unknown) => {
             if (!(error instanceof CredentialsError)) throw error;
-            request.log.warn({ bundle: name, reason: error.message }, 'a webhook was refused');
+            request.log.warn({ code: 'SVC6008', bundle: name, reason: error.message }, 'a webhook was refused');
             throw refused();
           },
         );

@@ -98,7 +98,7 @@ export function registerEnqueuedTests(
         if (status && isCommitted) await save(request, connectionId, change);
         Object.assign(test, { state: status ? 'success' : 'failed', result_message: message });
       })().catch((error: unknown) => {
-        request.log.error({ err: error }, 'a test of a connection ended without a result');
+        request.log.error({ code: 'SVC6009', err: error }, 'a test of a connection ended without a result');
         const message = error instanceof ApiError ? error.message : 'the test ended without a result: try again';
         Object.assign(test, { state: 'failed', result_message: message });
       });

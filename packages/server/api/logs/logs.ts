@@ -215,7 +215,7 @@ async function logBody(input: Body): Promise<string | Readable> {
     });
   } catch (error) {
     if (!(error instanceof LogStorageError)) throw error;
-    request.log.error({ err: error }, 'task logs cannot be read');
+    request.log.error({ code: 'SVC5011', err: error }, 'task logs cannot be read');
     if (error instanceof LogMissingError) throw new ApiError('log_missing', `this log is missing: ${error.message}`);
     throw new ApiError(
       'logs_unavailable',

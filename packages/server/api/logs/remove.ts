@@ -10,6 +10,6 @@ export async function removeLogs(logs: LogStore, scope: LogScope, log: FastifyBa
   try {
     await logs.remove(scope);
   } catch (error) {
-    log.error({ err: error, ...scope }, 'task logs of what was deleted could not be removed');
+    log.error({ code: 'SVC5012', err: error, ...scope }, 'task logs of what was deleted could not be removed');
   }
 }

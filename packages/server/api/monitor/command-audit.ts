@@ -29,7 +29,7 @@ export function recordCommands(app: FastifyInstance, db: Database): void {
     // The change itself has its own entry in the same transaction, so the answer does not wait for this one during an
     // outage.
     await recordAudit(databaseOf(request, db), actorOf(request), entry).catch((error: unknown) =>
-      request.log.error({ err: error, event }, 'a command could not be written to the audit log'),
+      request.log.error({ code: 'SVC6010', err: error, event }, 'a command could not be written to the audit log'),
     );
   });
 }

@@ -3,6 +3,7 @@
  * person signs in, and kept for a while. If the provider is unreachable, the next sign-in asks again.
  */
 import type * as OpenIdClient from 'openid-client';
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { createClientAuthentication } from './client-authentication.ts';
 import { createIdTokenVerifier } from './id-token.ts';
 import type { IdTokenVerifier } from './id-token.ts';
@@ -63,7 +64,7 @@ const ASK_AGAIN_MS = 1_000;
 const DEVICE_GRANT = 'urn:ietf:params:oauth:grant-type:device_code';
 const MAX_SUBJECT_LENGTH = 255;
 
-type Log = { warn(details: object, message: string): void };
+type Log = { warn(details: Coded, message: string): void };
 
 export function createProvider(input: { settings: OidcSettings; log: Log }): Provider {
   const { settings, log } = input;
@@ -100,7 +101,10 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       return { library, configuration, verify, fetchedAt: performance.now() };
     } catch (error) {
       const refusal = refusalOf(library, error, 'registration_refused');
-      log.warn({ issuer: settings.issuer, err: error }, 'the metadata of the identity provider could not be read');
+      log.warn(
+        { code: 'SVC6005', issuer: settings.issuer, err: error },
+        'the metadata of the identity provider could not be read',
+      );
       failed = { at: performance.now(), error: refusal };
       throw refusal;
     }
@@ -145,7 +149,7 @@ export function createProvider(input: { settings: OidcSettings; log: Log }): Pro
       if (wantsTenant) complete = withClaim(complete, info, settings.tenantClaim);
       return { claims: complete, idToken };
     } catch (error) {
-      log.warn({ err: error }, 'the user info of the identity provider could not be read');
+      log.warn({ code: 'SVC6006', err: error }, 'the user info of the identity provider could not be read');
       // Without known groups, the person would lose the roles that the groups give.
       if (wantsGroups || wantsTenant) throw new SsoRefusal('provider_unreachable', { cause: error });
       return { claims, idToken };

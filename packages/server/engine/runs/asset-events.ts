@@ -9,6 +9,7 @@
  * When two tasks finish at the same moment, the process that considers a DAG last sees the events of both. A process
  * that dies between the steps leaves rows that were not considered; the tick finds them.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import {
   dropQueued,
@@ -111,7 +112,7 @@ export type AssetRuns = {
   considerAll(): Promise<{ created: number }>;
 };
 
-type Log = { error(details: object, message: string): void };
+type Log = { error(details: Coded, message: string): void };
 
 const DAGS_PER_TICK = 200;
 
@@ -134,7 +135,7 @@ export function createAssetRuns(options: {
       if (isOutage(error)) throw error;
       if (isTransient(error)) return 0; // the tick tries again
       log.error(
-        { err: error, dag_id: key.dagId, tenant: key.tenantId },
+        { code: 'SVC2008', err: error, dag_id: key.dagId, tenant: key.tenantId },
         'a run that assets caused could not be created: tried again with the next event',
       );
       await markConsidered(db.shared, key);

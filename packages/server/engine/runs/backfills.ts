@@ -11,6 +11,7 @@
  * the DAG's max_active_runs, and only this file starts it. edit/create-backfill.ts creates backfills, because it clears
  * the finished runs that must run again.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { instantFromIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import type { RunInfo } from '@svc/spec/timetables/types.ts';
@@ -119,7 +120,7 @@ export type BackfillRunner = {
   advance(only?: DagKey): Promise<{ started: number; completed: number }>;
 };
 
-type Log = { error(details: object, message: string): void };
+type Log = { error(details: Coded, message: string): void };
 
 export function createBackfillRunner(options: {
   db: Database;
@@ -139,7 +140,7 @@ export function createBackfillRunner(options: {
       if (isOutage(error)) throw error;
       if (!isTransient(error)) {
         const details = { err: error, dag_id: key.dagId, backfill_id: key.backfillId, tenant: key.tenantId };
-        log.error(details, 'a backfill could not be advanced: tried again at the next tick');
+        log.error({ code: 'SVC2009', ...details }, 'a backfill could not be advanced: tried again at the next tick');
       }
       return NOTHING;
     }

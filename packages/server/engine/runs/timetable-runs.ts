@@ -8,6 +8,7 @@
  * Several schedulers may do this at once: the lock of the row excludes others, and the run's id and logical date are
  * unique. A DAG that cannot be scheduled is postponed and reported, without effect on others.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { runIdFor } from '@svc/spec/timetables/run-id.ts';
@@ -33,7 +34,7 @@ export type TimetableRuns = {
   createDueOf(key: DagKey, now: string): Promise<{ created: number }>;
 };
 
-type Log = { error(details: object, message: string): void };
+type Log = { error(details: Coded, message: string): void };
 
 /** The backlog of one DAG must not delay the others. */
 const RUNS_PER_TURN = 8;
@@ -69,7 +70,7 @@ export function createTimetableRuns(options: {
       if (isOutage(error)) throw error;
       if (isTransient(error)) return 0; // two processes blocked each other; the next call tries again
       log.error(
-        { err: error, dag_id: key.dagId, tenant: key.tenantId },
+        { code: 'SVC2007', err: error, dag_id: key.dagId, tenant: key.tenantId },
         `the next run of a DAG could not be created: tried again in ${RETRY_AFTER_SECONDS} s`,
       );
       await updateNextRun(db.shared, key, { next_dagrun_run_after: secondsAfter(now, RETRY_AFTER_SECONDS) });

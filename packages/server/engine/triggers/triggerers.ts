@@ -10,6 +10,7 @@
  * The triggers of a process that ends repeatedly may be the cause. After some failures these triggers fail, and their
  * tasks get the error.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import type { Database } from '../../db/database.ts';
 import { recordStop } from '../../db/processes/heartbeats.ts';
@@ -56,7 +57,7 @@ export function createTriggerers(options: {
   onHeld: () => void;
   /** Fails triggers for which no process can wait. Their tasks get the text. */
   failTriggers: (triggers: readonly UnheldTrigger[], text: string) => Promise<void>;
-  log: { warn(details: object, message: string): void };
+  log: { warn(details: Coded, message: string): void };
 }): Triggerers {
   const { db, graphs, executor, background, activity, onHeld, log } = options;
   const pauses = createBackoff(PAUSES);
@@ -120,7 +121,10 @@ export function createTriggerers(options: {
     await recordStop(db, ref.triggererId);
     if (!isOver) return;
     if (how.hasFailed)
-      log.warn({ triggerer: ref.triggererId, why: how.text }, 'a triggerer has ended: it is started again');
+      log.warn(
+        { code: 'SVC2010', triggerer: ref.triggererId, why: how.text },
+        'a triggerer has ended: it is started again',
+      );
     else pauses.reset();
     // A triggerer that cannot start must not be restarted in a loop. Its triggers wait for the same pause.
     if (how.hasFailed) setTimeout(assign, pauses.next()).unref();
@@ -137,7 +141,7 @@ export function createTriggerers(options: {
     },
     async findLost() {
       for (const ref of await findSilentTriggerers(db, options.leaseMs)) {
-        log.warn({ triggerer: ref.triggererId }, 'a triggerer was not heard of any more');
+        log.warn({ code: 'SVC2011', triggerer: ref.triggererId }, 'triggerer lease expired: no heartbeat');
         executor.cancelTriggerers([ref.triggererId]);
         await ended(ref, { hasFailed: false });
       }

@@ -249,7 +249,7 @@ export class AttemptPods {
           return await this.#options.attempts.triggererLost(identity, `${failure.cause}: ${failure.text}`);
         return await this.#options.attempts.lost(identity, failure, how);
       } catch (error) {
-        const details = { err: error, attempt: identity.attemptId };
+        const details = { code: 'SVC3001', err: error, attempt: identity.attemptId } as const;
         this.#options.log.warn(details, 'a lost attempt could not be recorded: tried again');
         await this.#pause(reports.next());
       }

@@ -242,7 +242,7 @@ export function createKubernetesExecutor(options: KubernetesExecutorOptions): Ma
     try {
       await work();
     } catch (error) {
-      log.warn({ err: error }, 'kubernetes: pods could not be looked after: tried again');
+      log.warn({ code: 'SVC3025', err: error }, 'kubernetes: pods could not be looked after: tried again');
     }
   }
 

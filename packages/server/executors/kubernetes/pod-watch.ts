@@ -7,6 +7,7 @@
  */
 import type { V1Pod } from '@kubernetes/client-node';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import { createBackoff } from '@svc/spec/backoff.ts';
 import { hasStatus } from './api-client.ts';
 import type { ApiClient, WatchEvent } from './api-client.ts';
@@ -37,7 +38,7 @@ export type PodWatch = {
   close(): void;
 };
 
-type Log = { warn(details: object, message: string): void; info(details: object, message: string): void };
+type Log = { warn(details: Coded, message: string): void; info(details: object, message: string): void };
 
 const PAUSES = { firstMs: 200, longestMs: 10_000, spread: true };
 /**
@@ -141,7 +142,7 @@ export function createPodWatch(input: {
           continue;
         }
         const message = (error as Error).message;
-        log.warn({ err: error }, 'kubernetes: the pods cannot be watched: tried again');
+        log.warn({ code: 'SVC3026', err: error }, 'kubernetes: the pods cannot be watched: tried again');
         input.onTrouble(`the API server cannot be reached: ${message}`);
         from = ''; // cheap, and finds what the broken stream had not reported
         await sleep(pauses.next(), undefined, { signal: closing.signal }).catch(() => {});

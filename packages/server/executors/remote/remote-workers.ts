@@ -150,7 +150,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
       },
       disconnected() {
         worker.awaySince = Date.now();
-        log.warn({ worker: worker.id, name: worker.name }, 'a remote worker is not connected');
+        log.warn({ code: 'SVC3005', worker: worker.id, name: worker.name }, 'a remote worker is not connected');
         void touchSoon();
       },
       shownAs: worker.name,
@@ -178,7 +178,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   function heed(worker: RemoteWorker, orders: WorkerOrders): void {
     if (orders.isRevoked) {
       const text = `the token of worker ${worker.name} was revoked, or its tenant is disabled`;
-      log.warn({ worker: worker.id, name: worker.name }, text);
+      log.warn({ code: 'SVC3006', worker: worker.id, name: worker.name }, text);
       workers.delete(worker.id);
       given.cancel(given.of(worker.id).map(({ attemptId }) => attemptId));
       worker.announced?.dismiss();
@@ -201,7 +201,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
 
   const end = (worker: RemoteWorker, state: 'gone' | 'lost', why: string): Promise<void> =>
     removeWorker(db, { id: worker.id, owner: processId, state, why }).catch((error: unknown) =>
-      log.warn({ err: error, worker: worker.id }, 'the end of a worker could not be written down'),
+      log.warn({ code: 'SVC3007', err: error, worker: worker.id }, 'could not save the end of a worker'),
     );
 
   async function touch(): Promise<void> {
@@ -233,7 +233,7 @@ export function createRemoteWorkers(options: RemoteWorkersOptions): RemoteWorker
   function touchSoon(): Promise<void> {
     touching = touching
       .then(touch)
-      .catch((error: unknown) => log.warn({ err: error }, 'signs of life of workers could not be written down'));
+      .catch((error: unknown) => log.warn({ code: 'SVC3008', err: error }, 'could not save worker heartbeats'));
     return touching;
   }
 

@@ -69,7 +69,10 @@ export function createRemoteExecutor(options: RemoteExecutorOptions): ManagedExe
       attempts
         .lost(attempt, { cause: 'agent_lost', text }, { hasBegun: false })
         .catch((error: unknown) =>
-          log.warn({ err: error, attempt: attempt.attemptId }, 'an attempt without a worker waits for its lease'),
+          log.warn(
+            { code: 'SVC3009', err: error, attempt: attempt.attemptId },
+            'an attempt without a worker waits for its lease',
+          ),
         );
       return;
     }

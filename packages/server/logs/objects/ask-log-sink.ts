@@ -16,13 +16,13 @@ export async function askLogSink(config: Config, logger: Logger): Promise<readon
   let isWaiting = true;
   const said = checkLogSink(config).then(
     ({ errors, warnings }) => {
-      for (const warning of warnings) logger.warn(warning);
+      for (const warning of warnings) logger.warn({ code: 'SVC5006' }, warning);
       const messages = errors.map(({ message }) => message);
-      if (!isWaiting) for (const message of messages) logger.error(message);
+      if (!isWaiting) for (const message of messages) logger.error({ code: 'SVC5007' }, message);
       return messages;
     },
     (error: unknown) => {
-      logger.error({ err: error }, 'the store of task logs could not be checked');
+      logger.error({ code: 'SVC5008', err: error }, 'the store of task logs could not be checked');
       return [];
     },
   );

@@ -7,6 +7,7 @@
  * can read it at once. The store may be unreachable for some time. Until it answers, the database keeps the lines, up
  * to `maxSpoolBytes`.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../../db/database.ts';
 import { appendToTaskLog, findTaskLog, removeOldTaskLogs, removeTaskLogs } from '../../db/task-logs/task-logs.ts';
 import { claimListing, findStoreOutage } from '../../db/task-logs/store-state.ts';
@@ -39,8 +40,8 @@ export type ObjectLogOptions = {
   pace?: Partial<UploadPace>;
   log: {
     info(details: object, message: string): void;
-    warn(details: object, message: string): void;
-    error(details: object, message: string): void;
+    warn(details: Coded, message: string): void;
+    error(details: Coded, message: string): void;
   };
 };
 
@@ -85,7 +86,7 @@ export function createObjectLogStore(options: ObjectLogOptions): LogStore {
     }
     if (!saidFull)
       log.error(
-        { bytes: state.spooled(), reason: state.outage()?.reason },
+        { code: 'SVC5009', bytes: state.spooled(), reason: state.outage()?.reason },
         'the database keeps as many lines for the object store as logs.spool_bytes allows: no more are taken, agents keep theirs',
       );
     saidFull = true;

@@ -2,10 +2,11 @@
  * What this process knows about the object store: whether it answers, and how much waits for it. Other processes read
  * it from the database.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../../db/database.ts';
 import { recordStoreOutage, recordStoreReturn } from '../../db/task-logs/store-state.ts';
 
-type Log = { info(details: object, message: string): void; warn(details: object, message: string): void };
+type Log = { info(details: object, message: string): void; warn(details: Coded, message: string): void };
 
 const TELL_EVERY_MS = 10_000;
 
@@ -37,7 +38,7 @@ export function createStoreState({ db, log }: { db: Database; log: Log }): Store
       const isNews = outage?.reason !== reason;
       if (isNews)
         log.warn(
-          { reason },
+          { code: 'SVC5005', reason },
           'the object store of task logs is away; acknowledged lines are kept in the database until it is back',
         );
       outage = { since: outage?.since ?? Date.now(), reason };

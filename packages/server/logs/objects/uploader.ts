@@ -3,6 +3,7 @@
  * holds each log by a lease, so other processes take over the work of a dead one. While the store is unreachable, one
  * log at a time is tried, with growing pauses. All other logs wait in the database.
  */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../../db/database.ts';
 import { isOutage } from '../../db/outage.ts';
 import { findStoreOutage } from '../../db/task-logs/store-state.ts';
@@ -57,8 +58,8 @@ const PAUSES = { firstMs: 1_000, longestMs: 30_000, spread: true };
 
 type Log = {
   info(details: object, message: string): void;
-  warn(details: object, message: string): void;
-  error(details: object, message: string): void;
+  warn(details: Coded, message: string): void;
+  error(details: Coded, message: string): void;
 };
 
 export function createUploader(
@@ -94,7 +95,10 @@ export function createUploader(
     if (stopping.signal.aborted) return;
     if (isOutage(error)) throw error;
     if (isStoreOutage(error)) return state.isAway((error as Error).message);
-    log.error({ err: error, ...key }, 'a task log could not be moved to the object store; tried again later');
+    log.error(
+      { code: 'SVC5002', err: error, ...key },
+      'a task log could not be moved to the object store; tried again later',
+    );
   }
 
   /** Deletes the objects of removed logs. A complete log has one object. For others, the prefix is listed. */
@@ -177,8 +181,11 @@ export function createUploader(
       } catch (error) {
         if (stopping.signal.aborted) return;
         if (!isOutage(error))
-          log.error({ err: error }, 'task logs could not be moved to the object store; tried again later');
-        else if (!isDatabaseAway) log.warn({ err: error }, 'task logs wait for the database');
+          log.error(
+            { code: 'SVC5003', err: error },
+            'task logs could not be moved to the object store; tried again later',
+          );
+        else if (!isDatabaseAway) log.warn({ code: 'SVC5004', err: error }, 'task logs wait for the database');
         isDatabaseAway = isOutage(error);
         pause = pauses.next();
       }

@@ -1,9 +1,10 @@
 /** Removes stored values that no XCom names any more, periodically while the process lives. */
+import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { StoredValues } from './stored-values.ts';
 
 const LOOK_EVERY_MS = 60_000;
 
-type Log = { info(details: object, message: string): void; warn(details: object, message: string): void };
+type Log = { info(details: object, message: string): void; warn(details: Coded, message: string): void };
 
 type ValueCollector = { start(): void; stop(): Promise<void> };
 
@@ -22,7 +23,7 @@ export function createValueCollector(input: {
       const removed = await values.collect(stopping.signal);
       if (removed > 0) log.info({ removed }, 'large values of tasks that nothing uses any more removed');
     } catch (error) {
-      log.warn({ err: error }, 'unused large values of tasks could not be removed; tried again later');
+      log.warn({ code: 'SVC5010', err: error }, 'unused large values of tasks could not be removed; tried again later');
     }
     if (!stopping.signal.aborted) timer = setTimeout(begin, everyMs);
   }

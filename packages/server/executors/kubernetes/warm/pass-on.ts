@@ -109,7 +109,10 @@ export function createPassOn(input: {
           await giveOrKeep(pool, next, to);
         }
       } catch (error) {
-        log.warn({ err: error }, 'attempts could not be passed on to workers of another process: tried again');
+        log.warn(
+          { code: 'SVC3024', err: error },
+          'attempts could not be passed on to workers of another process: tried again',
+        );
       }
     },
     close: () => listening.stop(),

@@ -240,7 +240,7 @@ export function createWarmPools(options: WarmPoolsOptions) {
     pool.failures += 1;
     const { firstMs, longestMs } = options.pauses ?? PAUSES;
     pool.trouble = { reason: 'pod_restarts', detail: `${failure.text}; a worker could not be started` };
-    log.warn({ dag: pool.identity.dagId, ...failure }, 'a warm worker could not be started');
+    log.warn({ code: 'SVC3020', dag: pool.identity.dagId, ...failure }, 'a warm worker could not be started');
     later(pool, Math.min(longestMs, firstMs * 2 ** (pool.failures - 1)));
     if (pool.failures < MAX_FAILURES) return;
     pool.failures = 0;
@@ -257,7 +257,10 @@ export function createWarmPools(options: WarmPoolsOptions) {
     if (!pool || pool.isCold) return;
     pool.isCold = true;
     const details = { dag: pool.identity.dagId, agent: version, own: options.version };
-    log.warn(details, 'the agents of an image are too old for warm workers: its attempts get pods of their own');
+    log.warn(
+      { code: 'SVC3021', ...details },
+      'the agents of an image are too old for warm workers: its attempts get pods of their own',
+    );
     for (const { identity } of pool.waiting.splice(0)) options.onCold(identity);
   }
 

@@ -151,7 +151,9 @@ export function createWarmSide(input: WarmSideInput) {
     },
     async lookAfter(): Promise<void> {
       pools.lookAfter();
-      await keepReady().catch((error: unknown) => log.warn({ err: error }, 'warm pools could not be looked after'));
+      await keepReady().catch((error: unknown) =>
+        log.warn({ code: 'SVC3022', err: error }, 'could not keep warm pools at their size: tried again'),
+      );
     },
     async close(): Promise<void> {
       clearInterval(telling);

@@ -32,7 +32,8 @@ export type WorkerRecords = ReturnType<typeof createWorkerRecords>;
 
 export function createWorkerRecords(input: { rows: WorkerRows; processId: string; log: AgentLog }) {
   const { rows, processId, log } = input;
-  const failed = (error: unknown): void => log.warn({ err: error }, 'the row of a warm worker could not be written');
+  const failed = (error: unknown): void =>
+    log.warn({ code: 'SVC3023', err: error }, 'could not save the row of a warm worker');
   /** Workers whose rows this process writes. */
   const known = new Set<string>();
 
