@@ -246,6 +246,23 @@ describe('a channel', () => {
   });
 });
 
+describe('a test of a rule', () => {
+  it('is no scan of ports: a tenant has ten a minute, and each is in the audit log', async () => {
+    await world.connection('broken_header', { host: '', password: 'line\nbreak' });
+    const rule = await world.rule('scan', { channel: 'opsgenie', connection_id: 'broken_header' });
+    const path = `/api/v2/alerts/rules/${String(rule['id'])}/test`;
+    const first = await world.post(path, {});
+    expect(first).toEqual({ sent: false, message: expect.stringMatching(/a character that no request may have/) });
+    await eventually(async () => {
+      const answer = await world.server.call(path, { method: 'POST', token: world.token });
+      return answer.status === 429 && answer.json<{ type: string }>().type === 'urn:svc:error:test_rate_limited';
+    });
+    const { text } = await world.server.call('/api/v2/eventLogs?event=test_alert_rule', { token: world.token });
+    expect(text).toContain('scan');
+    expect(text).not.toContain('break');
+  });
+});
+
 describe('a rule', () => {
   it('beyond a hundred of a tenant is refused, because each failure is compared with all of them', async () => {
     const rules = Array.from({ length: 100 }, (_, n) => ({ ...RULE, conn_id: 'hook', name: `r${n}`, created_by: 'a' }));

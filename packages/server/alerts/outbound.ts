@@ -32,7 +32,10 @@ export class ChannelError extends Error {
 const TIMEOUT_MS = 10_000;
 const MAX_ANSWER = 64 * 1024;
 
-/** Loopback, private, shared, benchmark, documentation, multicast and reserved addresses. */
+/**
+ * Loopback, private, shared, benchmark, documentation, multicast and reserved addresses, and IPv6 addresses that have
+ * an IPv4 address in them, through which a gateway would reach it.
+ */
 const PRIVATE: readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -40,18 +43,32 @@ const PRIVATE: readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6
   ['127.0.0.0', 8, 'ipv4'],
   ['172.16.0.0', 12, 'ipv4'],
   ['192.0.0.0', 24, 'ipv4'],
+  ['192.0.2.0', 24, 'ipv4'],
   ['192.168.0.0', 16, 'ipv4'],
   ['198.18.0.0', 15, 'ipv4'],
+  ['198.51.100.0', 24, 'ipv4'],
+  ['203.0.113.0', 24, 'ipv4'],
   ['224.0.0.0', 3, 'ipv4'],
-  ['::', 127, 'ipv6'],
+  ['::', 96, 'ipv6'],
+  ['::ffff:0:0:0', 96, 'ipv6'],
   ['64:ff9b::', 96, 'ipv6'],
+  ['64:ff9b:1::', 48, 'ipv6'],
+  ['2001::', 32, 'ipv6'],
+  ['2001:db8::', 32, 'ipv6'],
+  ['2002::', 16, 'ipv6'],
   ['fc00::', 7, 'ipv6'],
+  ['fec0::', 10, 'ipv6'],
   ['ff00::', 8, 'ipv6'],
 ];
-/** Metadata services of clouds answer here. */
-const LINK_LOCAL: readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'][] = [
+/** Metadata services of clouds answer here: at a link-local address, and some at addresses of their own. */
+const NEVER: readonly [address: string, prefix: number, family: 'ipv4' | 'ipv6'][] = [
   ['169.254.0.0', 16, 'ipv4'],
+  ['100.100.100.200', 32, 'ipv4'],
+  ['192.0.0.192', 32, 'ipv4'],
   ['fe80::', 10, 'ipv6'],
+  ['fd00:ec2::', 32, 'ipv6'],
+  ['64:ff9b::169.254.0.0', 112, 'ipv6'],
+  ['2002:a9fe::', 32, 'ipv6'],
 ];
 
 const listOf = (ranges: typeof PRIVATE): BlockList => {
@@ -60,13 +77,13 @@ const listOf = (ranges: typeof PRIVATE): BlockList => {
   return list;
 };
 const privateList = listOf(PRIVATE);
-const linkLocalList = listOf(LINK_LOCAL);
+const neverList = listOf(NEVER);
 
 /** Returns why an address must not be used, or null. */
 export function refusalOf(address: string, { allowsPrivate }: { allowsPrivate: boolean }): string | null {
   // An IPv4 address inside an IPv6 one is checked by the list of its own family.
   const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-  if (linkLocalList.check(address, family)) return 'a link-local address is never allowed';
+  if (neverList.check(address, family)) return 'an address of a link or of a metadata service is never allowed';
   if (!allowsPrivate && privateList.check(address, family)) {
     return 'an address of a private network is not allowed: see alerts.allow_private_addresses';
   }
@@ -113,29 +130,45 @@ export function createPost(options: { allowsPrivate: boolean }): Post {
       const send = parsed.protocol === 'https:' ? httpsRequest : httpRequest;
       const fail = (error: unknown): void =>
         reject(error instanceof ChannelError ? error : new ChannelError(`${parsed.hostname}: ${reasonOf(error)}`));
-      const outgoing = send(
-        parsed,
-        {
-          method: 'POST',
-          headers: { ...headers, 'content-length': Buffer.byteLength(body) },
-          lookup: guardedLookup(options),
-          signal: AbortSignal.timeout(TIMEOUT_MS),
-          agent: false,
-        },
-        (answer) => {
-          let text = '';
-          answer.setEncoding('utf8');
-          answer.on('data', (part: string) => {
-            if (text.length < MAX_ANSWER) text += part;
-            else answer.destroy();
-          });
-          answer.on('close', () => resolve({ status: answer.statusCode ?? 0, text }));
-          answer.on('error', fail);
-        },
+      const outgoing = begin(() =>
+        send(
+          parsed,
+          {
+            method: 'POST',
+            headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+            lookup: guardedLookup(options),
+            signal: AbortSignal.timeout(TIMEOUT_MS),
+            agent: false,
+          },
+          (answer) => {
+            let text = '';
+            answer.setEncoding('utf8');
+            answer.on('data', (part: string) => {
+              if (text.length < MAX_ANSWER) text += part;
+              else answer.destroy();
+            });
+            answer.on('close', () => resolve({ status: answer.statusCode ?? 0, text }));
+            answer.on('error', fail);
+          },
+        ),
       );
+      if (!outgoing) {
+        const message = `${parsed.hostname}: the secret or the address has a character that no request may have`;
+        reject(new ChannelError(message, { isPermanent: true }));
+        return;
+      }
       outgoing.on('error', fail);
       outgoing.end(body);
     });
+}
+
+/** Returns undefined when Node refuses to make the request, for example for a line break in a header. */
+function begin<Request>(make: () => Request): Request | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }
 
 export function reasonOf(error: unknown): string {

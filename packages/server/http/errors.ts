@@ -37,7 +37,7 @@ const ERRORS = {
   not_text: { status: 415, title: 'Not a text file' },
   unsupported_media_type: { status: 415, title: 'Unsupported media type' },
   precondition_required: { status: 428, title: 'Precondition required' },
-  test_rate_limited: { status: 429, title: 'Too many connection tests' },
+  test_rate_limited: { status: 429, title: 'Too many tests' },
   login_rate_limited: { status: 429, title: 'Too many failed logins' },
   headers_too_large: { status: 431, title: 'Headers too large' },
   internal_error: { status: 500, title: 'Internal error' },

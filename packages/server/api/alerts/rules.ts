@@ -12,6 +12,7 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
+import { createTestBudget, tooManyTests } from '../connections/test-budget.ts';
 import type { Services } from '../services.ts';
 import { AlertRule, AlertRuleCollection, AlertTestResult, CreateAlertRuleBody, MuteAlertRuleBody } from './schemas.ts';
 
@@ -151,11 +152,16 @@ function registerChange(app: App, { db }: Services): void {
   );
 }
 
+/**
+ * The tenant chooses the address, and the answer says whether something listens there. So a tenant has few tests a
+ * minute, as for tests of connections, and the audit log has each of them.
+ */
 function registerTest(app: App, { db, alerts }: Services): void {
+  const budget = createTestBudget(() => performance.now());
   app.post(
     `${RULES}/:rule_id/test`,
     {
-      config: { access: 'write:connection' },
+      config: { access: 'write:connection', refuses: ['test_rate_limited'] },
       schema: {
         operationId: 'test_alert_rule',
         tags: TAGS,
@@ -166,9 +172,13 @@ function registerTest(app: App, { db, alerts }: Services): void {
     },
     async (request) => {
       const { rule_id: id } = request.params;
-      const rule = await findRule(databaseOf(request, db), id);
+      const scope = databaseOf(request, db);
+      const rule = await findRule(scope, id);
       if (!rule) throw noSuchRule(id);
       const { tenantId, email } = principalOf(request);
+      const waitMs = budget.take(tenantId);
+      if (waitMs > 0) throw tooManyTests(waitMs, 'alert rules');
+      await recordAudit(scope, actorOf(request), auditOf('test_alert_rule', rule));
       try {
         await deliver(alerts, { tenantId, rule, message: testMessage({ rule: rule.name, user: email }) });
         return { sent: true, message: `the ${rule.channel} channel took the message` };

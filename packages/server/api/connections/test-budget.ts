@@ -1,4 +1,7 @@
-/** How many connections a tenant may test in a minute. Only the process whose worker tests them counts them. */
+/**
+ * How many connections, or alert rules, a tenant may test in a minute. Only the process that tests them counts them.
+ */
+import { ApiError } from '../../http/errors.ts';
 
 const TESTS = 10;
 const PER_MS = 60_000;
@@ -21,4 +24,10 @@ export function createTestBudget(now: () => number): TestBudget {
       return 0;
     },
   };
+}
+
+export function tooManyTests(waitMs: number, what: 'connections' | 'alert rules'): ApiError {
+  const seconds = Math.ceil(waitMs / 1_000);
+  const detail = `your tenant has tested as many ${what} as it may in a minute: try again in ${seconds} s`;
+  return new ApiError('test_rate_limited', detail, { 'retry-after': String(seconds) });
 }

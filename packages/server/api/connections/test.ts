@@ -18,7 +18,7 @@ import { connectionBinding } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { Services } from '../services.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
-import { createTestBudget } from './test-budget.ts';
+import { createTestBudget, tooManyTests } from './test-budget.ts';
 import { ConnectionUpdate } from './schemas.ts';
 import { mergeConnection, secretsOfConnection } from './writes.ts';
 import type { ConnectionChange } from './schemas.ts';
@@ -68,7 +68,7 @@ export function createConnectionTests(
     const { conn_type: connType, host, login, schema, port } = values;
     const secrets = secretsOfConnection({ password, extra });
     const waitMs = budget.take(tenantId);
-    if (waitMs > 0) throw tooManyTests(waitMs);
+    if (waitMs > 0) throw tooManyTests(waitMs, 'connections');
     for (const secret of secrets) services.secrets.addPassing(secret);
     return async () => {
       const result = await testConnection({
@@ -112,12 +112,6 @@ export function registerConnectionTest(app: App, begin: ReturnType<typeof create
       return finish();
     },
   );
-}
-
-function tooManyTests(waitMs: number): ApiError {
-  const seconds = Math.ceil(waitMs / 1_000);
-  const detail = `your tenant has tested as many connections as it may in a minute: try again in ${seconds} s`;
-  return new ApiError('test_rate_limited', detail, { 'retry-after': String(seconds) });
 }
 
 /** Only a worker of this process can test. Connections contain secrets, which are not stored for a worker elsewhere. */
