@@ -37,11 +37,23 @@ export type RunState = (typeof RUN_STATES)[number];
 export const RUN_TYPES = ['backfill', 'scheduled', 'manual', 'asset_triggered', 'asset_materialization'] as const;
 export type RunType = (typeof RUN_TYPES)[number];
 
-const FINISHED = new Set<TaskStateOrNone>(['success', 'failed', 'skipped', 'upstream_failed', 'removed']);
+/** Sets of states. `packages/server/db/state-sets.ts` has them as SQL. */
+export const FINISHED_STATES = ['success', 'failed', 'skipped', 'upstream_failed', 'removed'] as const;
+/** An instance in one of these states holds a slot of its pool and counts against max_active_tasks. */
+export const OCCUPYING_STATES = ['queued', 'running', 'restarting'] as const;
+/** A worker has an attempt of the instance, will get one, or a trigger continues it. */
+export const ACTIVE_STATES = [...OCCUPYING_STATES, 'deferred'] as const;
+/** An instance of a run counts as `live` in the sums of its run. */
+export const LIVE_STATES = ['scheduled', ...ACTIVE_STATES] as const;
+/** The states of an instance in which its attempt may report. */
+export const REPORTING_STATES = ['queued', 'running'] as const;
+export const OPEN_RUN_STATES = ['queued', 'running'] as const;
+export const FINISHED_RUN_STATES = ['success', 'failed'] as const;
+
+const FINISHED = new Set<TaskStateOrNone>(FINISHED_STATES);
 const FAILED = new Set<TaskStateOrNone>(['failed', 'upstream_failed']);
 const SUCCEEDED = new Set<TaskStateOrNone>(['success', 'skipped']);
-// An instance in one of these states holds a slot of its pool and counts against max_active_tasks.
-const OCCUPYING = new Set<TaskStateOrNone>(['queued', 'running', 'restarting']);
+const OCCUPYING = new Set<TaskStateOrNone>(OCCUPYING_STATES);
 const WAITING = new Set<TaskStateOrNone>([null, 'up_for_retry', 'up_for_reschedule', 'deferred']);
 
 export const isTaskState = (word: string): word is TaskState => (TASK_STATES as readonly string[]).includes(word);

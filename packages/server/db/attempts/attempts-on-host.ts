@@ -1,6 +1,7 @@
 /** Attempts by host, for a process that sees a host disappear but did not assign its attempts. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
+import { ACTIVE } from '../state-sets.ts';
 
 type AttemptOnHost = {
   tenantId: string;
@@ -23,7 +24,7 @@ export async function findAttemptsOn(db: Database, hostname: string): Promise<At
       t.attempt_id as "attemptId", t.dag_id as "dagId", r.version_number as "versionNumber"
     from task_instances t
     join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
-    where t.state in ('queued', 'running', 'restarting', 'deferred') and t.state = 'running'
+    where t.state in ${ACTIVE.raw} and t.state = 'running'
       and t.hostname = ${hostname} and t.attempt_id is not null`.execute(db.shared);
   return rows;
 }

@@ -7,6 +7,7 @@ import type { RunFilter } from './filters.ts';
 import type { TenantDb } from '../database.ts';
 import { beyond, orderOf } from '../keyset.ts';
 import type { Cursor, CursorValue, Direction, SortKey } from '../keyset.ts';
+import { FINISHED_RUN } from '../state-sets.ts';
 
 const COLUMNS = [
   'r.id',
@@ -117,7 +118,7 @@ type RunVersion = {
 };
 
 /** For a finished run: instances that wait or run change their states without the lock of their run. */
-const CHANGE = sql<string | null>`case when state in ('success', 'failed')
+const CHANGE = sql<string | null>`case when state in ${FINISHED_RUN.raw}
   and not state_counts ?| array['none', 'live', 'up_for_retry', 'up_for_reschedule'] then xmin::text end`;
 
 /** Returns the runs in the order of the request, without those that do not exist. */

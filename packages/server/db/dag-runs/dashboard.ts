@@ -1,8 +1,9 @@
 /** The figures of the home page of the web UI. */
 import { sql } from 'kysely';
-import { RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
+import { LIVE_STATES, RUN_STATES, TASK_STATES } from '@svc/spec/states.ts';
 import type { RunState, TaskState } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
+import { ACTIVE, OPEN_RUN } from '../state-sets.ts';
 
 export type DagCounts = { active: number; failed: number; running: number; queued: number };
 
@@ -31,13 +32,13 @@ export type Period = { tenantId: string; from: string; until: string | undefined
  */
 const startedWithin = (period: Period) => sql`r.start_date >= ${period.from} and ${endsWithin(period)}`;
 const waitsWithin = (period: Period) => sql`
-  r.start_date is null and r.state in ('queued', 'running') and now() >= ${period.from} and ${endsWithin(period)}`;
+  r.start_date is null and r.state in ${OPEN_RUN.raw} and now() >= ${period.from} and ${endsWithin(period)}`;
 /** Without an end, the period lasts until now, by the clock of the database. */
 const endsWithin = ({ until }: Period) =>
   until === undefined ? sql`true` : sql`(r.end_date <= ${until} or (r.end_date is null and now() <= ${until}))`;
 
 /** Runs count their instances by state, but those in flight together. */
-const IN_FLIGHT = new Set<TaskState>(['scheduled', 'queued', 'running', 'restarting', 'deferred']);
+const IN_FLIGHT = new Set<TaskState>(LIVE_STATES);
 
 export type StateCounts = {
   runs: [RunState, number][];
@@ -63,7 +64,7 @@ export async function countStates(db: TenantDb, period: Period): Promise<StateCo
       select t.state, count(*) as count from task_instances t
       join dag_runs r on r.tenant_id = t.tenant_id and r.id = t.run
       where t.tenant_id = ${tenantId} and coalesce(r.start_date, now()) >= ${from} and ${endsWithin(period)}
-        and (t.state in ('queued', 'running', 'restarting', 'deferred')
+        and (t.state in ${ACTIVE.raw}
           or (t.state = 'scheduled' and t.waits is null) or (t.state = 'scheduled' and t.waits is not null))
       group by t.state`.execute(db),
   ]);

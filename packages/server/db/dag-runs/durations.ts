@@ -1,6 +1,7 @@
 /** How long the runs of a DAG usually take. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
+import { FINISHED_RUN } from '../state-sets.ts';
 
 export type DurationStats = {
   mean: number;
@@ -23,7 +24,7 @@ export async function findDurationStats(
   const { rows } = await sql<DurationStats & { runs: number }>`
     with ended as (
       select duration from dag_runs
-      where tenant_id = ${tenantId} and dag_id = ${dagId} and state in ('success', 'failed') and duration is not null
+      where tenant_id = ${tenantId} and dag_id = ${dagId} and state in ${FINISHED_RUN.raw} and duration is not null
       order by run_after desc, id desc limit ${NEWEST}
     ), common as (
       select round(duration)::float8 as seconds from ended group by 1 having count(*) > 1

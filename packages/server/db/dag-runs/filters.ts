@@ -2,7 +2,7 @@
 import { isRawNumber, numberProblem, parseExact } from '@svc/spec/exact-json.ts';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import { RUN_STATES } from '@svc/spec/states.ts';
+import { FINISHED_RUN_STATES, OPEN_RUN_STATES, RUN_STATES } from '@svc/spec/states.ts';
 import type { RunState, RunType } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
 import { matches } from '../text-match.ts';
@@ -64,8 +64,8 @@ function stateCondition(states: readonly RunState[]): RawBuilder<boolean> {
 const inState = (states: readonly RunState[]): RawBuilder<boolean> =>
   sql`r.state in (${sql.join(states.map((state) => sql.lit(state)))})`;
 
-const LIVE: readonly RunState[] = ['queued', 'running'];
-const FINISHED = ['success', 'failed'] as const;
+const LIVE: readonly RunState[] = OPEN_RUN_STATES;
+const FINISHED = FINISHED_RUN_STATES;
 
 /** Groups states by the index that has their runs: dag_runs_live and dag_runs_failed. */
 const indexedParts = (states: readonly RunState[]): (readonly RunState[])[] =>

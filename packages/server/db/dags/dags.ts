@@ -8,6 +8,7 @@ import type { TenantDb } from '../database.ts';
 import type { TenantTables } from '../schema.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
+import { ACTIVE, OPEN_RUN } from '../state-sets.ts';
 
 export type DagRow = Omit<Selectable<TenantTables['dags']>, 'tenant_id'> & { has_import_errors: boolean };
 
@@ -191,7 +192,7 @@ const DAGS_WITH_PENDING_ACTIONS = sql`
 function lastRunIs(state: RunState): RawBuilder<boolean> {
   if (isRunFinished(state)) return sql`${ofNewestRun('state')} = ${state}`;
   return sql`(dags.dag_id in (select l.dag_id from dag_runs l where l.tenant_id = dags.tenant_id
-    and l.state in ('queued', 'running')) and ${ofLastRun('state')} = ${state})`;
+    and l.state in ${OPEN_RUN.raw}) and ${ofLastRun('state')} = ${state})`;
 }
 
 export const findDag = (db: TenantDb, dagId: string): Promise<DagRow | undefined> =>
@@ -241,7 +242,7 @@ export async function countLiveRuns(db: TenantDb, dagId: string): Promise<number
     .selectFrom('dag_runs')
     .select((eb) => eb.fn.countAll<number>().as('live'))
     .where('dag_id', '=', dagId)
-    .where(sql<boolean>`state in ('queued', 'running')`)
+    .where(sql<boolean>`state in ${OPEN_RUN.raw}`)
     .executeTakeFirstOrThrow();
   return live;
 }
@@ -252,7 +253,7 @@ export async function isAtWork(db: TenantDb, dagId: string): Promise<boolean> {
     .selectFrom('task_instances')
     .select('task_id')
     .where('dag_id', '=', dagId)
-    .where(sql<boolean>`state in ('queued', 'running', 'restarting', 'deferred')`)
+    .where(sql<boolean>`state in ${ACTIVE.raw}`)
     .limit(1)
     .executeTakeFirst();
   return active !== undefined;

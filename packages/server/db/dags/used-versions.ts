@@ -1,6 +1,7 @@
 /** DAG versions for which workers may be kept ready, in all tenants. */
 import { sql } from 'kysely';
 import type { Database } from '../database.ts';
+import { OPEN_RUN } from '../state-sets.ts';
 
 type VersionKey = { tenantId: string; dagId: string; versionNumber: number };
 
@@ -23,7 +24,7 @@ export async function findUsedVersions(
     ) or exists (
       select from dag_runs r
       where r.tenant_id = k.tenant_id and r.dag_id = k.dag_id and r.version_number = k.version_number
-        and r.state in ('queued', 'running')
+        and r.state in ${OPEN_RUN.raw}
     )`.execute(db.shared);
   return rows;
 }

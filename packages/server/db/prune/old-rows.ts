@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { SharedDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
+import { FINISHED_RUN, OPEN_RUN } from '../state-sets.ts';
 
 export type OldRowsCursor = { at: Moment; id: number };
 type Page = { tenantId: string; before: Moment; after: OldRowsCursor | undefined; limit: number };
@@ -41,7 +42,7 @@ const eventIsNeeded = (gone: RawBuilder<boolean>): RawBuilder<boolean> => sql<bo
  */
 export async function findOldEvents(db: SharedDb, page: Page, { asIf }: { asIf: boolean }): Promise<OldRows> {
   const { tenantId, before, after, limit } = page;
-  const gone = sql<boolean>`(${asIf}::boolean and r.state in ('success', 'failed')
+  const gone = sql<boolean>`(${asIf}::boolean and r.state in ${FINISHED_RUN.raw}
     and coalesce(r.end_date, r.run_after) < ${before}::timestamptz)`;
   const { rows } = await sql<{ id: number; at: Moment; isNeeded: boolean }>`
     select e.id, e.at, ${eventIsNeeded(gone)} as "isNeeded" from asset_events e
@@ -70,9 +71,7 @@ export async function countOldBackfills(db: SharedDb, tenantId: string, before: 
   const { rows } = await sql<{ count: number }>`
     select count(*) as count from backfills b where b.tenant_id = ${tenantId}::uuid and b.completed_at < ${before}::timestamptz
       and not exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
-        and (r.state in ('queued', 'running') or coalesce(r.end_date, r.run_after) >= ${before}::timestamptz))`.execute(
-    db,
-  );
+        and (r.state in ${OPEN_RUN.raw} or coalesce(r.end_date, r.run_after) >= ${before}::timestamptz))`.execute(db);
   return rows[0]?.count ?? 0;
 }
 

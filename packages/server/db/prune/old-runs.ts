@@ -8,6 +8,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { SharedDb } from '../database.ts';
 import type { Moment } from '../schema.ts';
+import { FINISHED_RUN, OPEN_RUN } from '../state-sets.ts';
 
 /** Why an old run is kept. docs/operations.md explains the reasons. */
 export const KEPT_FOR = ['newest_of_dag', 'next_run', 'backfill', 'unfinished'] as const;
@@ -39,7 +40,7 @@ const ofSameDag = (alias: string): RawBuilder<unknown> =>
   sql.raw(`${alias}.tenant_id = r.tenant_id and ${alias}.dag_id = r.dag_id`);
 
 /** Neither queued nor running, and old. A run without an end is as old as its time. */
-const isOld = (before: Moment): RawBuilder<boolean> => sql<boolean>`r.state in ('success', 'failed')
+const isOld = (before: Moment): RawBuilder<boolean> => sql<boolean>`r.state in ${FINISHED_RUN.raw}
   and coalesce(r.end_date, r.run_after) < ${before}::timestamptz`;
 
 /** True when fewer than `count` newer runs of the DAG (that meet the condition) exist. */
@@ -67,7 +68,7 @@ const isNeededByNext = (averages: OldRunsQuery['averages']): RawBuilder<boolean>
   const average = sql`coalesce((${JSON.stringify(averages)}::jsonb ->> r.dag_id)::int, 0)`;
   return sql<boolean>`(
     (r.logical_date is not null and (
-      coalesce(${stateAfter()}, 'queued') in ('queued', 'running')
+      coalesce(${stateAfter()}, 'queued') in ${OPEN_RUN.raw}
       or (r.state = 'success' and ${stateAfter(sql`and n.state <> 'failed'`)} is distinct from 'success')
       or (r.run_type in ('scheduled', 'backfill') and not exists (
         select from dag_runs n where ${ofSameDag('n')} and n.logical_date > r.logical_date and ${AUTOMATED}))))
@@ -89,7 +90,7 @@ const IS_UNFINISHED = sql<boolean>`(
     and x.missed_at is null and x.kept_at is null)
   or exists (select from triggers x where x.tenant_id = r.tenant_id and x.run = r.id and x.kind = 'callback' and x.fired_at is null)
   or exists (select from callback_requests x where x.tenant_id = r.tenant_id and x.run = r.id
-    and x.state in ('queued', 'running'))
+    and x.state in ${OPEN_RUN.raw})
   or exists (
     select from triggers x join task_instances i on i.tenant_id = x.tenant_id and i.run = x.run and i.task_id = x.task_id
       and i.map_index = x.map_index and i.state = 'deferred' and i.attempt_id = x.attempt_id

@@ -4,6 +4,7 @@
  * whatever the history.
  */
 import { sql } from 'kysely';
+import { LIVE_STATES } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
 import type { CountedState } from '../schema.ts';
@@ -17,11 +18,12 @@ import {
   stateCondition,
 } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
+import { OPEN_RUN } from '../state-sets.ts';
 
 /**
  * Runs store only their sum, because these states change without the run's lock. They are few at any time, and indexed.
  */
-const LIVE: readonly TaskState[] = ['scheduled', 'queued', 'running', 'restarting', 'deferred'];
+const LIVE: readonly TaskState[] = LIVE_STATES;
 const isLive = (state: TaskStateOrNone): boolean => state !== null && LIVE.includes(state);
 
 /** The names of the columns with the sums. */
@@ -158,7 +160,7 @@ async function sumOfRuns(db: TenantDb, filter: InstanceFilter, states: readonly 
   let runs = db.selectFrom('dag_runs as r').select(sql<number>`coalesce(sum(${numbers}), 0)::bigint`.as('total'));
   for (const condition of conditionsOnRun(filter)) runs = runs.where(condition);
   if (!isOfDagsOnly(filter)) return (await runs.executeTakeFirstOrThrow()).total;
-  const unfinished = runs.where(sql<boolean>`r.state in ('queued', 'running')`);
+  const unfinished = runs.where(sql<boolean>`r.state in ${OPEN_RUN.raw}`);
   const { total } = await db
     .selectNoFrom(sql<number>`(${unfinished}) + (${finishedRuns(db, filter, states)})`.as('total'))
     .executeTakeFirstOrThrow();

@@ -4,6 +4,7 @@
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
 import type { InstanceOfRun } from './task-instances.ts';
+import { OCCUPYING } from '../state-sets.ts';
 
 export type VersionOfInstance = {
   id: string;
@@ -95,7 +96,7 @@ export async function findPoolUse(db: TenantDb, names: readonly string[]): Promi
       .selectFrom('task_instances as t')
       .select(['t.pool', sql<number>`sum(t.pool_slots)::bigint`.as('used')])
       .where('t.pool', 'in', [...names])
-      .where(sql<boolean>`t.state in ('queued', 'running', 'restarting')`)
+      .where(sql<boolean>`t.state in ${OCCUPYING.raw}`)
       .groupBy('t.pool')
       .execute(),
   ]);

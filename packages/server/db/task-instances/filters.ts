@@ -1,9 +1,11 @@
 /** The conditions of a list of task instances, over `task_instances as t` joined to `dag_runs as r`. */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import { ACTIVE_STATES } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
+import { OPEN_RUN } from '../state-sets.ts';
 
 export type Bounds = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
 
@@ -94,7 +96,7 @@ export const conditionsOnDag = (alias: string, filter: OfTheRun): RawBuilder<boo
 export const conditionsOnRun = (filter: InstanceFilter): RawBuilder<boolean>[] => [
   ...when(filter.run, (run) => sql<boolean>`r.id = ${run}`),
   ...(filter.isDagOfInstance ? [] : conditionsOnDag('r', filter)),
-  ...(filter.isRunUnfinished ? [sql<boolean>`r.state in ('queued', 'running')`] : []),
+  ...(filter.isRunUnfinished ? [sql<boolean>`r.state in ${OPEN_RUN.raw}`] : []),
   ...oneOf('r.run_id', filter.runIds, 'text'),
   ...patterned('r.run_id', filter.runIdPatterns),
   ...bounded('r.run_after', filter.runAfter),
@@ -210,7 +212,7 @@ const inState = (states: readonly TaskStateOrNone[]): RawBuilder<boolean>[] =>
  * back.
  */
 const INDEXED: readonly (readonly TaskStateOrNone[])[] = [
-  ['queued', 'running', 'restarting', 'deferred'],
+  ACTIVE_STATES,
   ['failed', 'upstream_failed', 'skipped', 'removed'],
 ];
 

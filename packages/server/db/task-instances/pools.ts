@@ -6,6 +6,7 @@ import { readModifyWrite } from '../read-modify-write.ts';
 import type { TenantTables } from '../schema.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
+import { ACTIVE } from '../state-sets.ts';
 
 export const DEFAULT_POOL = 'default_pool';
 /** Airflow's default. */
@@ -71,7 +72,7 @@ export const poolUsageQuery = (db: TenantDb) =>
           .selectFrom('task_instances')
           .select(['pool', 'state', 'pool_slots'])
           .where(sql<boolean>`${sql.raw(condition)}`);
-      return instances(`state in ('queued', 'running', 'restarting', 'deferred')`)
+      return instances(`state in ${ACTIVE.text}`)
         .unionAll(instances(`state = 'scheduled' and waits is null`))
         .unionAll(instances(`state = 'scheduled' and waits is not null`));
     })

@@ -18,6 +18,7 @@ import { hasWaitingInFinishedRuns } from './counts.ts';
 import { hasUnusualOnly, isDated } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
 import { SORTABLE } from './orders.ts';
+import { FINISHED as FINISHED_SET, OPEN_RUN } from '../state-sets.ts';
 
 export type Stretch = {
   filter: InstanceFilter;
@@ -119,8 +120,8 @@ function isInTwo({ filter }: Cut): boolean {
   );
 }
 
-export const FINISHED = sql<boolean>`t.state in ('success', 'failed', 'upstream_failed', 'skipped', 'removed')`;
-const UNFINISHED = sql<boolean>`(t.state is null or t.state not in ('success', 'failed', 'upstream_failed', 'skipped', 'removed'))`;
+export const FINISHED = sql<boolean>`t.state in ${FINISHED_SET.raw}`;
+const UNFINISHED = sql<boolean>`(t.state is null or t.state not in ${FINISHED_SET.raw})`;
 
 /**
  * Returns conditions for the finished instances and for the others. The others are in unfinished runs, unless a person
@@ -132,7 +133,7 @@ export async function finishedAndNot(db: TenantDb, alone = false): Promise<RawBu
   const runs = db
     .selectFrom('dag_runs as l')
     .select('l.id')
-    .where(sql<boolean>`l.state in ('queued', 'running')`);
-  const isOfLive = alone ? sql<boolean>`t.run = any(array(${runs}))` : sql<boolean>`r.state in ('queued', 'running')`;
+    .where(sql<boolean>`l.state in ${OPEN_RUN.raw}`);
+  const isOfLive = alone ? sql<boolean>`t.run = any(array(${runs}))` : sql<boolean>`r.state in ${OPEN_RUN.raw}`;
   return [[FINISHED], [UNFINISHED, isOfLive]];
 }

@@ -11,6 +11,7 @@ import { hasWaitingInFinishedRuns } from './counts.ts';
 import { USUAL } from './filters.ts';
 import type { InstanceFilter } from './filters.ts';
 import { FINISHED } from './stretches.ts';
+import { OPEN_RUN } from '../state-sets.ts';
 
 const NAMED = [
   { column: 'pool', patterns: 'poolPatterns', values: 'pools' },
@@ -61,7 +62,7 @@ async function valuesInUse(db: TenantDb, column: Column, patterns: readonly Text
   const runs = db
     .selectFrom('dag_runs as r')
     .select('r.id')
-    .where(sql<boolean>`r.state in ('queued', 'running')`);
+    .where(sql<boolean>`r.state in ${OPEN_RUN.raw}`);
   const ofLive = db
     .selectFrom('task_instances as t')
     .select(`t.${column} as value`)

@@ -3,7 +3,7 @@
  * lives within one transaction that holds the lock of the run's row.
  */
 import { latest } from '@svc/spec/clock.ts';
-import { isFinished } from '@svc/spec/states.ts';
+import { LIVE_STATES, isFinished } from '@svc/spec/states.ts';
 import type { TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import { NO_FAILURE, failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureColumns } from '@svc/spec/failure-causes.ts';
@@ -16,7 +16,7 @@ import { decodeCounts, encodeCounts } from '../plan/encode.ts';
 import type { LeafState } from '../plan/outcome.ts';
 import type { Change, ExpandedInstance, Instance, InstanceKey, MappedLength, Need, RunView } from '../plan/types.ts';
 
-const LIVE = new Set<TaskStateOrNone>(['scheduled', 'queued', 'running', 'restarting', 'deferred']);
+const LIVE = new Set<TaskStateOrNone>(LIVE_STATES);
 const UNFINISHED: readonly CountedState[] = ['none', 'live', 'up_for_retry', 'up_for_reschedule'];
 
 export const countedAs = (state: TaskStateOrNone): CountedState => {

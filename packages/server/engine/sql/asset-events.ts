@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { SharedDb } from '../../db/database.ts';
 import { ofActiveTenant } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
+import { OPEN_RUN } from '../../db/state-sets.ts';
 import type { TimetableSpec } from '@svc/spec/timetables/schema.ts';
 
 export type EventSource = { dagId: string; runId: string; taskId: string; mapIndex: number };
@@ -176,7 +177,7 @@ export async function findUnconsidered(db: SharedDb, limit: number): Promise<Dag
     from (select distinct tenant_id, dag_id from asset_queue where not is_considered) q
     join dags d on d.tenant_id = q.tenant_id and d.dag_id = q.dag_id and not d.is_paused and not d.is_stale
     where ${ofActiveTenant('d')} and (select count(*) from dag_runs r where r.tenant_id = d.tenant_id and r.dag_id = d.dag_id
-        and r.state in ('queued', 'running') and r.backfill_id is null) < d.max_active_runs
+        and r.state in ${OPEN_RUN.raw} and r.backfill_id is null) < d.max_active_runs
     order by d.tenant_id, d.dag_id limit ${limit}`.execute(db);
   return rows;
 }

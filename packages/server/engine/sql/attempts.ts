@@ -4,6 +4,7 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { RunRef } from './run-writes.ts';
+import { ACTIVE, REPORTING } from '../../db/state-sets.ts';
 
 /**
  * An attempt by its instance and its id. Changes with this key do nothing when the instance has another attempt now.
@@ -30,7 +31,7 @@ export async function startQueuedAttempts(trx: SharedDb, starts: readonly Attemp
       select t.tenant_id, t.run, t.task_id, t.map_index, k.hostname, k.pid from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
-      where coalesce(t.state, '') in ('queued', 'running') and (t.state = 'queued' or t.hostname = k.hostname)
+      where coalesce(t.state, '') in ${REPORTING.fixed} and (t.state = 'queued' or t.hostname = k.hostname)
       for no key update of t skip locked
     )
     update task_instances t set state = 'running', waits = null, hostname = l.hostname, pid = l.pid, heartbeat_at = clock_timestamp(),
@@ -55,7 +56,7 @@ export async function loadRuns(trx: SharedDb, refs: readonly RunRef[]): Promise<
 export async function findHandedOverInstances(trx: SharedDb, ended: readonly string[]): Promise<InstanceRow[]> {
   const { rows } = await fixedSql<InstanceRow>`
     select t.* from task_instances t where t.state = 'running' and t.given_by = any(${[...ended]}::uuid[])
-      and t.state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+      and t.state in ${ACTIVE.fixed}`.execute(trx);
   return rows;
 }
 
@@ -78,7 +79,7 @@ export async function renewLeases(
       select t.tenant_id, t.run, t.task_id, t.map_index, k.pid from task_instances t
       join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
         and t.attempt_id = k.attempt_id
-      where coalesce(t.state, '') in ('queued', 'running') for no key update of t skip locked
+      where coalesce(t.state, '') in ${REPORTING.fixed} for no key update of t skip locked
     ), renewed as (
       update task_instances t set heartbeat_at = clock_timestamp(), pid = coalesce(l.pid, t.pid) from locked l
       where t.tenant_id = l.tenant_id and t.run = l.run and t.task_id = l.task_id and t.map_index = l.map_index
@@ -86,7 +87,7 @@ export async function renewLeases(
     select t.attempt_id from task_instances t
     join k on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
       and t.attempt_id = k.attempt_id
-    where coalesce(t.state, '') in ('queued', 'running')`.execute(db.shared);
+    where coalesce(t.state, '') in ${REPORTING.fixed}`.execute(db.shared);
   return new Set(rows.map((row) => row.attempt_id));
 }
 
@@ -103,7 +104,7 @@ export async function findLiveAttempts(
         ${refs.map((ref) => ref.attemptId)}::uuid[]) as k(tenant_id, run, task_id, map_index, attempt_id)
       on t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
       and t.attempt_id = k.attempt_id
-    where coalesce(t.state, '') in ('queued', 'running')`.execute(db.shared);
+    where coalesce(t.state, '') in ${REPORTING.fixed}`.execute(db.shared);
   return new Map(rows.map((row) => [row.attempt_id, row.state]));
 }
 
@@ -154,7 +155,7 @@ export async function findSilentAttempts(
   const { rows } = await sql<AttemptKey & { state: 'queued' | 'running' }>`
     select tenant_id as "tenantId", run, task_id as "taskId", map_index as "mapIndex", attempt_id as "attemptId", state
     from task_instances
-    where state in ('queued', 'running', 'restarting', 'deferred') and state in ('queued', 'running')
+    where state in ${ACTIVE.raw} and state in ${REPORTING.raw}
       and abs(extract(epoch from clock_timestamp() - coalesce(heartbeat_at, queued_at)))
         > case state when 'queued' then ${queuedMs / 1_000}::float8 else ${runningMs / 1_000}::float8 end
       and attempt_id is not null

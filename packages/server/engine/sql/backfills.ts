@@ -8,6 +8,7 @@ import type { Moment, ReprocessBehavior, RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
 import type { RunRef } from './run-writes.ts';
 import type { DagKey } from './dag-rows.ts';
+import { FINISHED_RUN, OPEN_RUN } from '../../db/state-sets.ts';
 
 /** Returns what a backfill needs to know about the DAG, or undefined when there is no such DAG. */
 export const findBackfillable = (
@@ -151,7 +152,7 @@ export async function requeueFinishedRun(
     update dag_runs r set state = 'queued', queued_at = now(), start_date = null, end_date = null, timeout_at = null,
       version_number = case when ${input.onLatestVersion}::boolean then d.current_version else r.version_number end
     from dags d
-    where r.tenant_id = ${tenantId} and r.id = ${input.run} and r.state in ('success', 'failed')
+    where r.tenant_id = ${tenantId} and r.id = ${input.run} and r.state in ${FINISHED_RUN.raw}
       and d.tenant_id = r.tenant_id and d.dag_id = ${dagId}`.execute(trx);
 }
 
@@ -167,7 +168,7 @@ export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promi
     where (${only === undefined}::boolean or (b.tenant_id = ${only?.tenantId ?? null}::uuid and b.dag_id = ${only?.dagId ?? null}))
       and b.completed_at is null and (
         not exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
-          and r.state in ('queued', 'running'))
+          and r.state in ${OPEN_RUN.raw})
         or (not b.is_paused and not ${isHeld('d')} and not d.is_stale
           and exists (select from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id and r.state = 'queued')
           and (select count(*) from dag_runs r where r.tenant_id = b.tenant_id and r.backfill_id = b.id
@@ -176,7 +177,7 @@ export async function findBackfillsToAdvance(db: SharedDb, only?: DagKey): Promi
     select b.tenant_id, b.dag_id, b.id from dag_runs r
     join backfills b on b.tenant_id = r.tenant_id and b.id = r.backfill_id
     join dags d on d.tenant_id = b.tenant_id and d.dag_id = b.dag_id
-    where r.state = 'queued' and r.state in ('queued', 'running') and b.completed_at is not null
+    where r.state = 'queued' and r.state in ${OPEN_RUN.raw} and b.completed_at is not null
       and (${only === undefined}::boolean or (r.tenant_id = ${only?.tenantId ?? null}::uuid and r.dag_id = ${only?.dagId ?? null}))
       and not ${isHeld('d')} and not d.is_stale
     limit 200`.execute(db);

@@ -7,6 +7,7 @@ import type { SharedDb, TenantDb } from '../../db/database.ts';
 import type { AllTables, Moment } from '../../db/schema.ts';
 import { ofActiveTenant } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
+import { OPEN_RUN } from '../../db/state-sets.ts';
 
 export type DueDag = Pick<
   Selectable<AllTables['dags']>,
@@ -28,7 +29,7 @@ const liveRunsOf = (dag: string) => sql<number>`(
   select count(*) from (
     select from dag_runs r
     where r.tenant_id = ${sql.ref(`${dag}.tenant_id`)} and r.dag_id = ${sql.ref(`${dag}.dag_id`)}
-      and r.state in ('queued', 'running') and r.backfill_id is null
+      and r.state in ${OPEN_RUN.raw} and r.backfill_id is null
     limit greatest(${sql.ref(`${dag}.max_active_runs`)}, 0)) live)`;
 
 /**
@@ -69,7 +70,7 @@ export async function lockDueDag(trx: SharedDb, key: DagKey, now: Moment): Promi
 export async function countLiveRuns(trx: SharedDb, key: DagKey): Promise<number> {
   const { rows } = await sql<{ live: number }>`
     select count(*) as live from dag_runs
-    where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and state in ('queued', 'running') and backfill_id is null`.execute(
+    where tenant_id = ${key.tenantId} and dag_id = ${key.dagId} and state in ${OPEN_RUN.raw} and backfill_id is null`.execute(
     trx,
   );
   return rows[0]?.live ?? 0;

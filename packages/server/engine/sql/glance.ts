@@ -6,6 +6,7 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import type { Moment } from '../../db/schema.ts';
+import { ACTIVE } from '../../db/state-sets.ts';
 
 export type Glance = {
   /** The time by which silence is measured, in milliseconds since the epoch. */
@@ -51,7 +52,7 @@ export async function glance(db: Database): Promise<Glance> {
       ${isThere(sql`task_instances where state = 'scheduled' and claimable order by tenant_id, pool`)} as claimable,
       ${isThere(sql`task_instances where state is null and waits is not null order by tenant_id, dag_id`)} as waiting,
       ${isThere(sql`task_instances where state = 'scheduled' and waits is not null order by tenant_id, dag_id`)} as held_back,
-      ${isThere(sql`task_instances where ${ACTIVE} order by tenant_id, dag_id`)} as active,
+      ${isThere(sql`task_instances where ${IS_ACTIVE} order by tenant_id, dag_id`)} as active,
       (select min(timeout_at) from dag_runs where state = 'running' and timeout_at is not null) as times_out_at,
       ${isThere(sql`callback_requests where ${QUEUED} order by created_at`)} as callbacks,
       ${isThere(sql`triggers order by tenant_id, id`)} as triggers,
@@ -65,7 +66,7 @@ export async function glance(db: Database): Promise<Glance> {
 
 /** Selects queued rows. The first half is the condition of the partial indexes of live rows, so these can be used. */
 const QUEUED = sql`state in ('queued', 'running') and state = 'queued'`;
-const ACTIVE = sql`state in ('queued', 'running', 'restarting', 'deferred')`;
+const IS_ACTIVE = sql`state in ${ACTIVE.raw}`;
 
 const isThere = (rows: RawBuilder<unknown>): RawBuilder<boolean> =>
   sql<boolean>`(select true from ${rows} limit 1) is not null`;

@@ -5,6 +5,7 @@ import type { RunRow } from '../../db/schema.ts';
 import { isHeld } from './active-tenants.ts';
 import type { DagKey } from './dag-rows.ts';
 import type { RunRef } from './run-writes.ts';
+import { OPEN_RUN } from '../../db/state-sets.ts';
 
 /**
  * True when a queued run of the DAG would probably find a slot; checked without the lock. A run or an end that is not
@@ -48,7 +49,7 @@ export async function findDagsWithQueuedRuns(db: Database): Promise<DagKey[]> {
   const { rows } = await sql<DagKey>`
       select distinct r.tenant_id as "tenantId", r.dag_id as "dagId" from dag_runs r
       join dags d on d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
-      where r.state = 'queued' and r.state in ('queued', 'running') and not ${isHeld('d')} and r.run_after <= clock_timestamp()
+      where r.state = 'queued' and r.state in ${OPEN_RUN.raw} and not ${isHeld('d')} and r.run_after <= clock_timestamp()
         and r.backfill_id is null
       limit 200`.execute(db.shared);
   return rows;

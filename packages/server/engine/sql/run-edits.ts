@@ -12,6 +12,7 @@ import { KEPT_ACROSS_TRIES } from './attempt-outputs.ts';
 import { CLEARED_INSTANCES } from './instance-columns.ts';
 import type { ClearedInstance } from './instance-columns.ts';
 import type { RunRef } from './run-writes.ts';
+import { ACTIVE } from '../../db/state-sets.ts';
 
 /** The key of an instance within its run. */
 export type KeyInRun = { taskId: string; mapIndex: number };
@@ -183,7 +184,7 @@ export async function deleteRunRow(trx: SharedDb, ref: RunRef & { dagId: string 
   const { rows } = await sql<{ attempt: string }>`
     select attempt_id as attempt from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run} and attempt_id is not null
-      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+      and state in ${ACTIVE.raw}`.execute(trx);
   await sql`delete from dag_runs where tenant_id = ${ref.tenantId} and id = ${ref.run}`.execute(trx);
   return rows.map((row) => row.attempt);
 }

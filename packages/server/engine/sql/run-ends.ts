@@ -4,6 +4,7 @@ import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRef } from './run-writes.ts';
+import { ACTIVE, FINISHED } from '../../db/state-sets.ts';
 
 /** Counts the states of the tasks that decide a run. Called once, when nothing in the run is left to do. */
 export async function countStates(
@@ -26,7 +27,7 @@ export async function listActive(
   const { rows } = await fixedSql<{ taskId: string; mapIndex: number }>`
     select task_id as "taskId", map_index as "mapIndex" from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
-      and state in ('queued', 'running', 'restarting', 'deferred')`.execute(trx);
+      and state in ${ACTIVE.fixed}`.execute(trx);
   return rows;
 }
 
@@ -39,7 +40,7 @@ export async function listToEnd(
   const { rows } = await sql<{ taskId: string; mapIndex: number }>`
     select task_id as "taskId", map_index as "mapIndex" from task_instances
     where tenant_id = ${ref.tenantId} and run = ${ref.run}
-      and (state is null or state not in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') or ${withEnded})
+      and (state is null or state not in ${FINISHED.raw} or ${withEnded})
     order by task_id, map_index`.execute(trx);
   return rows;
 }

@@ -5,6 +5,7 @@
 import { sql } from 'kysely';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, TriggerRow } from '../../db/schema.ts';
+import { LIVE } from '../../db/state-sets.ts';
 
 /**
  * What a task waits for without a process, and how it continues. Texts are JSON as the runtime encoded it, or sealed.
@@ -364,5 +365,5 @@ export async function deleteForgottenTriggers(db: Database): Promise<void> {
       select 1 from task_instances i
       where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
         and i.try_number = t.try_number and i.first_poke_at is not null
-        and i.state in ('deferred', 'scheduled', 'queued', 'running', 'restarting'))`.execute(db.shared);
+        and i.state in ${LIVE.raw})`.execute(db.shared);
 }

@@ -4,6 +4,7 @@ import type { SharedDb } from '../../db/database.ts';
 import { fixedSql, fixedText } from '../../db/fixed-sql.ts';
 import type { TenantTables } from '../../db/schema.ts';
 import type { InstancePick } from './run-writes.ts';
+import { FINISHED } from '../../db/state-sets.ts';
 
 type HistoryColumn = Exclude<keyof TenantTables['task_instance_history'], 'duration'>;
 
@@ -17,7 +18,7 @@ const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
   id: true,
   dag_id: true,
   // A try that was ended from outside counts as failed.
-  state: `case when t.state in ('success', 'failed', 'skipped', 'upstream_failed', 'removed') then t.state else 'failed' end`,
+  state: `case when t.state in ${FINISHED.text} then t.state else 'failed' end`,
   max_tries: true,
   attempt_id: true,
   operator: true,

@@ -4,6 +4,7 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import type { DagKey } from './dag-rows.ts';
 import type { KeyInRun } from './run-edits.ts';
 import type { RunRef } from './run-writes.ts';
+import { FINISHED_RUN } from '../../db/state-sets.ts';
 
 export type DueInstance = RunRef & { taskId: string; mapIndex: number };
 
@@ -102,7 +103,7 @@ export async function pauseAfterFailures(db: Database, { tenantId, dagId }: DagK
       and (
         select count(*) filter (where last.state = 'failed') >= d.max_consecutive_failed_dag_runs from (
           select r.state from dag_runs r where r.tenant_id = ${tenantId} and r.dag_id = ${dagId}
-            and r.state in ('success', 'failed')
+            and r.state in ${FINISHED_RUN.raw}
           order by r.run_after desc, r.id desc limit d.max_consecutive_failed_dag_runs
         ) as last
       )`.execute(db.shared);
