@@ -26,7 +26,9 @@ class SlowFiles(unittest.TestCase):
             answered: list = []
             while len(answered) < 3:
                 answered += [json.loads(answer) for answer in server.step()]
-            self.assertEqual([(answer["id"], answer["ok"]) for answer in answered], [(1, True), (2, True), (3, True)])
+            # On a busy machine, the others overtake each other as well.
+            ended = sorted((answer["id"], answer["ok"]) for answer in answered)
+            self.assertEqual(ended, [(1, True), (2, True), (3, True)])
             [endless] = server.jobs.values()
             endless.limits.wall_seconds = 0.001  # it has run long enough
             while not (last := server.step()):

@@ -14,6 +14,8 @@ import type { CompiledDag } from '@svc/compiler/compiler.ts';
 import { STATES_AT_NIGHT } from '@svc/testing/airflow/states-at-night.ts';
 import { IS_NIGHTLY } from '@svc/testing/nightly.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { apiCaller, patient, tokenOf } from '@svc/testing/server/api-caller.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
 import { PROCESS_ADMIN, startServerProcess } from '@svc/testing/server/server-process.ts';
 import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
@@ -53,6 +55,7 @@ const ALL_MUST_END_WITHIN_MS = 400_000;
 const HOOK_TIMEOUT_MS = 500_000;
 
 let server: ServerProcess;
+let request: Api;
 let token = '';
 let closeAll: () => Promise<void> = async () => undefined;
 let compiled: string[] = [];
@@ -76,29 +79,14 @@ beforeAll(async () => {
     rmSync(folder, { recursive: true, force: true });
   };
   await server.untilReady();
-  token = (
-    await request<{ access_token: string }>('POST', '/auth/token', {
-      username: PROCESS_ADMIN.email,
-      password: PROCESS_ADMIN.password,
-    })
-  ).access_token;
+  token = await tokenOf(server.url, { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password });
+  request = patient(apiCaller(server, token));
   const dags = await compileAll(python);
   compiled = dags.map(({ dag_id: dagId }) => dagId);
   await runAll(dags.filter(({ dag_id: dagId }) => isRun(dagId)));
 }, HOOK_TIMEOUT_MS);
 
 afterAll(() => closeAll());
-
-async function request<T>(method: string, path: string, body?: object): Promise<T> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const response = await fetch(`${server.url}${path}`, {
-    method,
-    headers,
-    ...(body && { body: JSON.stringify(body) }),
-  });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return (await response.json()) as T;
-}
 
 async function compileAll(python: string): Promise<Dag[]> {
   const compiler = createCompiler({ python });
@@ -145,7 +133,7 @@ async function runAsTagged({ dag_id: dagId, spec }: Dag, deadline: number): Prom
     const range = THEIR_BACKFILL.exec(tag);
     if (!range) continue;
     const dates = { from_date: midnight(range[1]), to_date: midnight(range[2]) };
-    await request('POST', '/api/v2/backfills', { dag_id: dagId, ...dates, max_active_runs: 9 });
+    await request('POST', '/backfills', { dag_id: dagId, ...dates, max_active_runs: 9 });
     return scheduledRuns(dagId, deadline);
   }
   const days = spec.dag.tags.toSorted().flatMap((tag) => THEIR_DAY.exec(tag)?.[1] ?? []);
@@ -160,8 +148,8 @@ async function runAsTagged({ dag_id: dagId, spec }: Dag, deadline: number): Prom
 }
 
 async function register({ dag_id: dagId, spec, path }: Dag): Promise<void> {
-  await request('POST', `/api/v2/dags/${dagId}/dagVersions`, { spec, fileloc: path });
-  await request('PATCH', `/api/v2/dags/${dagId}`, { is_paused: false });
+  await request('POST', `/dags/${dagId}/dagVersions`, { spec, fileloc: path });
+  await request('PATCH', `/dags/${dagId}`, { is_paused: false });
 }
 
 /** A run that does not end is compared as it stands. */
@@ -169,7 +157,7 @@ async function runOnce(
   dagId: string,
   { logicalDate, deadline, withValues }: { logicalDate: string | null; deadline: number; withValues: boolean },
 ): Promise<RunEnd> {
-  const runs = `/api/v2/dags/${dagId}/dagRuns`;
+  const runs = `/dags/${dagId}/dagRuns`;
   const { dag_run_id: runId } = await request<Run>('POST', runs, { logical_date: logicalDate });
   const path = `${runs}/${encodeURIComponent(runId)}`;
   await untilEnded(path, deadline);
@@ -180,7 +168,7 @@ async function runOnce(
 /** One request for each run: requests that ask again and again would be most of the server's work. */
 async function untilEnded(path: string, deadline: number): Promise<void> {
   const signal = AbortSignal.timeout(Math.max(deadline - Date.now(), 0));
-  await fetch(`${server.url}${path}/wait?interval=0.25`, {
+  await fetch(`${server.url}/api/v2${path}/wait?interval=0.25`, {
     headers: { authorization: `Bearer ${token}`, accept: 'application/json' },
     signal,
   })
@@ -193,7 +181,7 @@ async function untilEnded(path: string, deadline: number): Promise<void> {
 /** Some of these never end, so they are waited for until they stand as on Airflow. */
 async function scheduledRuns(dagId: string, deadline: number): Promise<RunEnd[]> {
   for (;;) {
-    const path = `/api/v2/dags/${dagId}/dagRuns?order_by=logical_date`;
+    const path = `/dags/${dagId}/dagRuns?order_by=logical_date`;
     const { dag_runs: runs } = await request<{ dag_runs: Run[] }>('GET', path);
     const ends = await Promise.all(runs.map((run) => endOf(dagId, run)));
     if (Date.now() > deadline || compareRuns(dagId, ends).length === 0) return ends;
@@ -207,7 +195,7 @@ async function endOf(dagId: string, { dag_run_id: runId, state }: Run): Promise<
 }
 
 async function instancesOf(dagId: string, runId: string): Promise<Instance[]> {
-  const path = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000`;
+  const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances?limit=1000`;
   return (await request<{ task_instances: Instance[] }>('GET', path)).task_instances;
 }
 
@@ -218,7 +206,7 @@ async function valuesOf(
   dagId: string,
   { dag_run_id: runId }: Run,
 ): Promise<Pick<Required<RunEnd>, 'values' | 'names'>> {
-  const tasks = `/api/v2/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances`;
+  const tasks = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}/taskInstances`;
   const { xcom_entries: found } = await request<{ xcom_entries: Value[] }>('GET', `${tasks}/~/xcomEntries?limit=1000`);
   const values: Record<string, unknown> = {};
   for (const entry of found.filter(({ key }) => key === 'return_value')) {

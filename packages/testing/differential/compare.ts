@@ -36,7 +36,7 @@ function decidedByOrder(input: {
   airflow: Facts;
   here: Facts;
   differences: readonly Difference[];
-  /** Tasks that may begin before everything upstream has ended. */
+  /** Tasks that may begin before all of their upstream instances have ended. */
   early: readonly string[];
 }): Set<string> {
   const { airflow, here, differences, early } = input;
@@ -56,7 +56,7 @@ function decidedByOrder(input: {
     differences.filter(({ where }) => where.endsWith(' state')).map(({ where }) => taskOf(where)),
   );
   const found = new Set([...different].filter(meets));
-  for (const task of early) if (!different.has(task) && upstreamOf(task).length > 1) found.add(task);
+  for (const task of early) if (!different.has(task)) found.add(task);
   const tasks = Object.keys(airflow)
     .filter((where) => where.endsWith(' upstream'))
     .map(taskOf);

@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createCompiler } from '@svc/compiler/compiler.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
-import { apiCaller, tokenOf } from '../server/api-caller.ts';
+import { apiCaller, patient, tokenOf } from '../server/api-caller.ts';
 import type { Api } from '../server/api-caller.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import { instanceName } from './outcome.ts';
@@ -13,13 +14,12 @@ import type { AssetEvent, Happened, Note, Outcome } from './outcome.ts';
 const LOGICAL_DATE = '2024-01-01T00:00:00Z';
 const RUN_ID = 'manual__2024-01-01T00:00:00+00:00';
 const AT_ONCE = 4;
-const PATIENCE = 100;
 const JOBS = 2;
 /** Nothing that is generated takes longer; what has not ended by then is stuck. */
 const QUIET_MS = 20_000;
 
 type Compiled = { dagId: string; upstream: Record<string, string[]>; early: string[] };
-/** Rules that may be met before everything upstream has ended. */
+/** Rules that may be met before everything upstream has ended. `always` is met at the start of the run. */
 const EARLY = new Set<string>(['always', 'one_success', 'one_failed', 'one_done']);
 
 /** `folder` has the files; notes of tasks go to a folder inside. Runs any number of lots of files, one after the other. */
@@ -59,8 +59,7 @@ export async function startHere(input: { databaseUrl: string; python: string; fo
       id,
       [...ids],
     ]);
-    const early = dag.spec.tasks.filter(({ policy }) => EARLY.has(policy.trigger_rule)).map(({ task_id: id }) => id);
-    return { dagId: dag.dag_id, upstream: Object.fromEntries(upstream), early };
+    return { dagId: dag.dag_id, upstream: Object.fromEntries(upstream), early: earlyTasks(dag.spec) };
   };
   /** By name of the file. */
   const run = async (names: readonly string[]): Promise<Map<string, Outcome>> => {
@@ -85,19 +84,20 @@ export async function startHere(input: { databaseUrl: string; python: string; fo
   return { run, stop };
 }
 
-/** On an overloaded machine, connections to the database come late, and the API answers 503. All calls may be repeated. */
-function patient(api: Api): Api {
-  return async <T>(method: string, path: string, body?: object): Promise<T> => {
-    for (let tries = 0; tries < PATIENCE; tries += 1) {
-      try {
-        return await api<T>(method, path, body);
-      } catch (error) {
-        if (!(error instanceof Error) || !error.message.includes(': 503 ')) throw error;
-        await sleep(500);
-      }
-    }
-    return api(method, path, body);
-  };
+/** Tasks that may begin before all of their upstream instances have ended. */
+function earlyTasks({ tasks, groups }: CompiledSpec): string[] {
+  const mappedGroups = groups.flatMap(({ group_id: id, mapping }) => (mapping === null ? [] : [`${id}.`]));
+  const manyInstances = new Set(
+    tasks
+      .filter(({ task_id: id, mapping }) => mapping !== null || mappedGroups.some((group) => id.startsWith(group)))
+      .map(({ task_id: id }) => id),
+  );
+  return tasks
+    .filter(({ policy: { trigger_rule: rule }, upstream_task_ids: upstream }) => {
+      if (rule === 'always') return upstream.length > 0;
+      return EARLY.has(rule) && (upstream.length > 1 || upstream.some((id) => manyInstances.has(id)));
+    })
+    .map(({ task_id: id }) => id);
 }
 
 async function eachAtOnce<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {

@@ -1,4 +1,5 @@
 /** The public API of a control plane that runs as users run it, called in somebody's name. */
+import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Api = <T = unknown>(method: string, path: string, body?: object) => Promise<T>;
 
@@ -33,4 +34,21 @@ export async function secondTenant(server: { readonly url: string; api: Api }): 
   const [email, password] = ['b@example.com', 'correct horse battery staple'];
   await server.api('POST', '/platform/tenants', { name: 'second', admin_email: email, admin_password: password });
   return apiCaller(server, await tokenOf(server.url, { username: email, password, tenant: 'second' }));
+}
+
+const PATIENCE = 100;
+
+/** On an overloaded machine, connections to the database come late, and the API answers 503. All of these calls may be repeated. */
+export function patient(api: Api): Api {
+  return async <T>(method: string, path: string, body?: object): Promise<T> => {
+    for (let tries = 0; tries < PATIENCE; tries += 1) {
+      try {
+        return await api<T>(method, path, body);
+      } catch (error) {
+        if (!(error instanceof Error) || !error.message.includes(': 503 ')) throw error;
+        await sleep(500);
+      }
+    }
+    return api(method, path, body);
+  };
 }
