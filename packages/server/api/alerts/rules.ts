@@ -12,7 +12,7 @@ import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
-import { createTestBudget, tooManyTests } from '../connections/test-budget.ts';
+import { createTestBudget, tooManyTests } from '../test-budget.ts';
 import type { Services } from '../services.ts';
 import { AlertRule, AlertRuleCollection, AlertTestResult, CreateAlertRuleBody, MuteAlertRuleBody } from './schemas.ts';
 

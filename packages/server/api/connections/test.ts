@@ -18,7 +18,7 @@ import { connectionBinding } from '../../vault/vault.ts';
 import type { Vault } from '../../vault/vault.ts';
 import type { Services } from '../services.ts';
 import { HOOK_FORMS } from './hook-forms.ts';
-import { createTestBudget, tooManyTests } from './test-budget.ts';
+import { createTestBudget, tooManyTests } from '../test-budget.ts';
 import { ConnectionUpdate } from './schemas.ts';
 import { mergeConnection, secretsOfConnection } from './writes.ts';
 import type { ConnectionChange } from './schemas.ts';

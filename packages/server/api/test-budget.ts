@@ -1,7 +1,7 @@
 /**
  * How many connections, or alert rules, a tenant may test in a minute. Only the process that tests them counts them.
  */
-import { ApiError } from '../../http/errors.ts';
+import { ApiError } from '../http/errors.ts';
 
 const TESTS = 10;
 const PER_MS = 60_000;
