@@ -105,6 +105,64 @@ describe('svc replay', () => {
     expect(told.stdout).toMatch(/KeyError: 'amount' \(sales\.py:17\)$/m);
   });
 
+  it('asks the control plane for a connection only with --production, with a permission of its own, and audits it', async () => {
+    const mail = { connection_id: 'mail', conn_type: 'smtp', host: 'mail.example', password: 'hunter3' };
+    const token = live.env['SVC_TOKEN'] ?? '';
+    await live.server.call('/api/v2/connections', { method: 'POST', token, body: mail });
+    const without = await replay('send');
+    expect(without.stdout).toContain('AirflowNotFoundException');
+    const { stdout, stderr } = await replay('send', '--production');
+    expect(stderr).toContain('the task uses the connection mail of the control plane');
+    expect(stdout).toContain('RuntimeError: [1] to mail.example (sales.py:22)');
+    const audited = await live.server.call('/api/v2/eventLogs?event=post_replay_value', { token });
+    const { event_logs: entries } = audited.json<{ event_logs: { extra: string }[] }>();
+    expect(entries).toHaveLength(1);
+    expect(entries[0]?.extra).toContain('"task_id": "send"');
+
+    await live.server.addUser({ email: 'editor@example.com', roles: ['editor'] });
+    const env = { ...live.env, SVC_TOKEN: await live.server.login('editor@example.com') };
+    const refused = await runSvc(['replay', 'sales', 'r1', 'send', '--production'], { env });
+    expect(refused.stdout).toContain('missing permission use:secret');
+    expect(refused.stderr).not.toContain('of the control plane');
+  });
+
+  it('decides the run again with --plan, and names the end and the rule that started or stopped each task', async () => {
+    const plan = await replay('--plan');
+    expect(plan).toMatchObject({ code: 0 });
+    const decisions = plan.stdout.replaceAll(/^ *\+[\d.]+ s/gm, '+');
+    expect(decisions).toContain('+  extract try 1 ends: success\n');
+    expect(decisions).toContain('load (2 instances) ─▶ scheduled: trigger rule all_success: ');
+    expect(decisions).toMatch(
+      /load\[1\] try 1 ends: failed, exception: KeyError: 'amount'\n +load\[1\] ─▶ up_for_retry/,
+    );
+    expect(decisions).toContain('send ─▶ scheduled: trigger rule all_done: every upstream task is finished');
+    expect(decisions).toContain('the run ends: failed');
+    expect(decisions).toContain('The replay ends as the run for 5 of 5 task instances.');
+    const one = await replay('send', '--plan');
+    expect(one.stdout).not.toContain('extract try 1');
+    expect(await replay('send', '--plan', '--edit')).toMatchObject({ code: 2 });
+    expect(await replay()).toMatchObject({ code: 2, stderr: expect.stringContaining('the id of the task is missing') });
+  });
+
+  it('says with --plan which state a person has set, because no rule explains it', async () => {
+    await live.jsonOf('runs', 'trigger', 'sales', '--run-id', 'r2');
+    await live.until(
+      () => live.jsonOf<DagRun>('runs', 'show', 'sales', 'r2'),
+      ({ state }) => state === 'failed',
+    );
+    const path = '/api/v2/dags/sales/dagRuns/r2/taskInstances/extract';
+    const marked = await live.server.call(path, {
+      method: 'PATCH',
+      token: live.env['SVC_TOKEN'] ?? '',
+      body: { new_state: 'failed' },
+    });
+    expect(marked.status).toBe(200);
+    const { stdout, stderr } = await live.svc('replay', 'sales', 'r2', '--plan');
+    expect(stdout).toContain('extract try 1 ends: failed, marked_failed');
+    expect(stdout).toContain('(by its rule it would not have run here: a person or another run let it)');
+    expect(stderr).toContain('load[0] is success in the run, and the replay gives it no state');
+  });
+
   it('refuses modules with other contents than those of the version', async () => {
     const root = workspaceOf({
       'dags/uses.py': `from airflow.sdk import dag, task

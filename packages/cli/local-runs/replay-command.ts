@@ -15,7 +15,8 @@ import { parseCount } from '../runs/run-options.ts';
 import type { SvcCommand } from '../svc-command.ts';
 import { parseIndex } from './given-values.ts';
 import type { RecordedTry } from './recorded-try.ts';
-import type { Debugger, LocalOrder } from './run-locally.ts';
+import type { AnswerSecret, Debugger, LocalOrder } from './run-locally.ts';
+import { secretsOf } from './production-secrets.ts';
 
 type Options = ClientCommandOptions & {
   mapIndex?: number;
@@ -24,6 +25,8 @@ type Options = ClientCommandOptions & {
   connections?: string;
   variables?: string;
   edit?: true;
+  plan?: true;
+  production?: true;
   toTest?: true;
   debug?: Debugger | true;
 };
@@ -34,14 +37,19 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
     .description('Run a try of a control plane again on this machine, with its source, conf, dates and values')
     .argument('<dag-id>', 'id of the DAG')
     .argument('<run-id>', 'id of the run')
-    .argument('<task-id>', 'id of the task')
+    .argument('[task-id]', 'id of the task; may be left out with --plan')
     .option('--map-index <number>', 'which instance of a mapped task', parseIndex)
     .option('--try <number>', 'which try (default: the latest)', parseCount)
     .option('--path <path>', 'working copy, which has the modules that the DAG file imports', '.')
     .option('--connections <file>', 'connections: JSON, YAML, or .env with lines NAME=URI')
     .option('--variables <file>', 'variables, in the same formats')
+    .option(
+      '--production',
+      'ask the control plane for connections and variables that no file has; needs use:secret, and is audited',
+    )
     .option('--edit', 'run the DAG of the working copy in place of the version that ran')
     .option('--to-test', 'write a test of pytest with these inputs into tests/ of the working copy, and run nothing')
+    .option('--plan', 'run no task: decide the run again in virtual time, and print what each end has caused')
     .addOption(
       new Option('--debug [debugger]', 'open a debugger at the line of the DAG file that fails').choices([
         'pdb',
@@ -50,14 +58,31 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
     );
   withClientOptions(command)
     .note(
-      'Connections and variables come only from the files named here and from the environment, never from the control plane.\n' +
+      'Connections and variables come from the files named here and from the environment. The control plane gives them only with --production.\n' +
         'Values that you may not read are masked. The command names them. The exit code is 0 when the task succeeds.',
     )
     .example('the latest try of a failed task', 'svc replay daily_sales manual__2026-03-02T06:00:00+00:00 load')
     .example('with a change that should repair it', 'svc replay daily_sales my-run load --edit --path dags')
-    .action((dagId: string, runId: string, taskId: string, options: Options) =>
-      replay(context, { dagId, runId, taskId }, options),
-    );
+    .example('why a task was skipped', 'svc replay daily_sales my-run publish --plan')
+    .action((dagId: string, runId: string, taskId: string | undefined, options: Options) => {
+      if (options.plan) return planAgain(context, { dagId, runId, taskId }, options);
+      if (taskId !== undefined) return replay(context, { dagId, runId, taskId }, options);
+      throw usageError('the id of the task is missing', 'name the task, or see all decisions of the run with --plan');
+    });
+}
+
+async function planAgain(
+  context: CliContext,
+  named: { dagId: string; runId: string; taskId: string | undefined },
+  options: Options,
+): Promise<void> {
+  const other = (['edit', 'toTest', 'debug', 'try', 'mapIndex', 'production'] as const).find(
+    (name) => options[name] !== undefined,
+  );
+  if (other !== undefined)
+    throw usageError('--plan runs no task', 'leave out the options of a try, or leave out --plan');
+  const { replayPlan } = await import('./replay-plan.ts');
+  await replayPlan(context, await connect(context, options), { ...named, json: options.json === true });
 }
 
 async function replay(
@@ -87,7 +112,8 @@ async function replay(
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-replay-'));
   try {
-    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder });
+    const answerSecret = options.production && secretsOf(context, client, { recorded, taskId: named.taskId });
+    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder, answerSecret });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -119,7 +145,14 @@ async function runAgain(
     options,
     workingCopy,
     folder,
-  }: { recorded: RecordedTry; options: Options; workingCopy: string; folder: string },
+    answerSecret,
+  }: {
+    recorded: RecordedTry;
+    options: Options;
+    workingCopy: string;
+    folder: string;
+    answerSecret: AnswerSecret | undefined;
+  },
 ): Promise<void> {
   const [{ runLocally }, { failureOf, printResult }, { pythonOf }] = await Promise.all([
     import('./run-locally.ts'),
@@ -144,6 +177,7 @@ async function runAgain(
     connections: options.connections === undefined ? null : resolve(options.connections),
     variables: options.variables === undefined ? null : resolve(options.variables),
     answers: {},
+    asks: answerSecret !== undefined,
     debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
     recorded: {
       try_number: recorded.tryNumber,
@@ -159,7 +193,13 @@ async function runAgain(
     },
   };
   const python = await pythonOf(context, dag.dependencies);
-  const result = await runLocally(context, { python, env: dag.env, order, cwd: dag.root });
+  const result = await runLocally(context, {
+    python,
+    env: dag.env,
+    order,
+    cwd: dag.root,
+    ...(answerSecret && { answerSecret }),
+  });
   if (options.json) printJson(context, { ...result, masked: recorded.masked, uncertain: recorded.uncertain });
   else printResult(context, result);
   const failure = failureOf(result);

@@ -4,8 +4,9 @@
  */
 import { spawn } from 'node:child_process';
 import { delimiter, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
-import { CliError } from '../cli-error.ts';
+import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import type { RecordedValue } from './recorded-try.ts';
 
@@ -29,6 +30,8 @@ export type LocalOrder = {
   variables: string | null;
   answers: Readonly<Record<string, readonly string[]>>;
   debugger: Debugger | null;
+  /** True: variables and connections that no file has are asked for. */
+  asks: boolean;
   /** A try that runs again. */
   recorded: {
     try_number: number;
@@ -62,6 +65,10 @@ export type LocalResult = {
 
 type Answer = { result: LocalResult } | { problem: string };
 
+export type AskedSecret = { kind: 'variable' | 'connection'; name: string };
+/** Returns null if there is none of that name. */
+export type AnswerSecret = (asked: AskedSecret) => Promise<string | null>;
+
 /** Logs of the tasks go to standard error, so that standard output has the result alone. */
 export async function runLocally(
   context: CliContext,
@@ -70,7 +77,15 @@ export async function runLocally(
     env,
     order,
     cwd,
-  }: { python: string; env: Readonly<Record<string, string>>; order: LocalOrder; cwd?: string },
+    answerSecret,
+  }: {
+    python: string;
+    env: Readonly<Record<string, string>>;
+    order: LocalOrder;
+    cwd?: string;
+    /** Needed if the order says `asks`. */
+    answerSecret?: AnswerSecret;
+  },
 ): Promise<LocalResult> {
   const isInteractive = order.debugger !== null;
   const child = spawn(python, ['-m', PROGRAM], {
@@ -95,12 +110,24 @@ export async function runLocally(
   });
   channel.on('error', () => {}); // the end of the process says more
   channel.write(`${JSON.stringify(order)}\n`);
-  const chunks: Buffer[] = [];
-  channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+  let text = '';
+  const lines = createInterface({ input: channel, crlfDelay: Infinity });
+  lines.on('line', (line) => {
+    if (!line.startsWith('{"asks":')) text = line;
+    else if (answerSecret) void answerLine(line, answerSecret).then((answer) => channel.write(`${answer}\n`));
+  });
   const how = await ended;
-  const text = Buffer.concat(chunks).toString('utf8').trim();
   if (text === '') throw new CliError(`the test has ended without a result: Python ended with ${how}`);
   const answer = JSON.parse(text) as Answer;
   if ('problem' in answer) throw new CliError(answer.problem);
   return answer.result;
+}
+
+async function answerLine(line: string, answerSecret: AnswerSecret): Promise<string> {
+  const { asks } = JSON.parse(line) as { asks: AskedSecret };
+  try {
+    return JSON.stringify({ text: await answerSecret(asks) });
+  } catch (error) {
+    return JSON.stringify({ problem: messageOf(error) });
+  }
 }

@@ -106,6 +106,7 @@ async function testOnce(
       connections: fileOf(options.connections),
       variables: fileOf(options.variables),
       answers: readAnswers(options.answer, dag.taskIds),
+      asks: false,
       debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
       recorded: null,
     },

@@ -1364,6 +1364,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/replayValues": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Read a variable or a connection for a try that runs again on another machine
+         * @description As for the task, `auth.secret_scoping` decides what its DAG may read. Audited.
+         */
+        post: operations["post_replay_value"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/state-store": {
         parameters: {
             query?: never;
@@ -5198,6 +5218,15 @@ export interface components {
             /** @description `healthy` or `unhealthy`, as the process that answers sees it */
             status: string;
         };
+        /** ReplayValue */
+        ReplayValue: {
+            text: string | null;
+        };
+        /** ReplayValueBody */
+        ReplayValueBody: {
+            kind: "variable" | "connection";
+            name: string;
+        };
         /** RollbackBody */
         RollbackBody: {
             /** @description The deployment to go back to; default: the one before the current one */
@@ -8870,6 +8899,34 @@ export interface operations {
                     "application/json": components["schemas"]["TaskInstancesLogResponse"];
                     "application/x-ndjson": string;
                     "text/plain": string;
+                };
+            };
+        };
+    };
+    post_replay_value: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayValueBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayValue"];
                 };
             };
         };

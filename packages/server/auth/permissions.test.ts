@@ -17,8 +17,8 @@ describe('roles', () => {
       expect(ROLE_PERMISSIONS[higher]).toEqual(expect.arrayContaining([...ROLE_PERMISSIONS[lower]]));
   });
 
-  it('leave users, audit log and configuration to administrators', () => {
-    for (const permission of ['read:user', 'write:user', 'read:audit_log', 'read:config'] as const)
+  it('leave users, audit log, configuration and secrets for replays to administrators', () => {
+    for (const permission of ['read:user', 'write:user', 'read:audit_log', 'read:config', 'use:secret'] as const)
       expect(ROLE_NAMES.filter((role) => ROLE_PERMISSIONS[role].includes(permission))).toEqual(['admin']);
   });
 

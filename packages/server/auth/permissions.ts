@@ -12,7 +12,8 @@ const READS_OF_WORK = [
 ] as const;
 const WRITES_OF_OPERATOR = ['write:dag_run', 'write:task_instance', 'write:dag', 'write:asset'] as const;
 const WRITES_OF_EDITOR = ['write:connection', 'write:variable', 'write:pool', 'write:xcom'] as const;
-const ADMIN_ONLY = ['read:audit_log', 'read:config', 'read:user', 'write:user'] as const;
+/** `use:secret`: take secrets of production to another machine, to replay a try there. */
+const ADMIN_ONLY = ['read:audit_log', 'read:config', 'read:user', 'write:user', 'use:secret'] as const;
 
 /** Permissions over all tenants. Only the administrators of the tenant `default` have them. */
 const OF_THE_PLATFORM = ['read:tenant', 'write:tenant'] as const;

@@ -18,7 +18,7 @@ from .schedule import ScheduledRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
 
@@ -73,6 +73,8 @@ class Given:
     only: tuple[str, int | None] | None = None
     # Of a try that runs again, and only once.
     try_number: int | None = None
+    # Answers for variables and connections that are not given: takes the kind and the name.
+    ask: Callable[[str, str], str | None] | None = None
 
 
 def values_of(dag, xcoms: Mapping | None) -> dict[str, GivenValues]:

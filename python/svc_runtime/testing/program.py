@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import threading
 
 import airflow  # noqa: F401  installs the import paths
 
@@ -17,6 +18,8 @@ from ..dag_test.output import printed_logs
 from ..dag_test.secret_files import read_connections, read_variables
 from ..exceptions import AirflowException
 from ..record import templating
+from ..run.channel import RequestFailed
+from ..run.moments import moment
 from ..run.xcom_values import decode
 from .answers import Answer
 from .clock import WaitingClock
@@ -26,6 +29,7 @@ from .run import run_once
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from ..record.dag import DAG
@@ -43,7 +47,7 @@ def main() -> None:
     order = json.loads(_line(channel))
     answer: dict[str, Any]
     try:
-        answer = {"result": _shown(_run(order), order)}
+        answer = {"result": _shown(_run(order, channel), order)}
     except (_Problem, AirflowException, ValueError, OSError) as error:
         answer = {"problem": str(error)}
     channel.write(json.dumps(answer).encode() + b"\n")
@@ -60,8 +64,23 @@ def _line(channel) -> bytes:
     return text
 
 
-def _run(order: dict[str, Any]) -> RunResult:
+def _asking(channel) -> Callable[[str, str], str | None]:
+    lock = threading.Lock()
+
+    def ask(kind: str, name: str) -> str | None:
+        with lock:
+            channel.write(json.dumps({"asks": {"kind": kind, "name": name}}).encode() + b"\n")
+            answer = json.loads(_line(channel))
+        if "problem" in answer:
+            raise RequestFailed(answer["problem"], "denied")
+        return answer["text"]
+
+    return ask
+
+
+def _run(order: dict[str, Any], channel) -> RunResult:
     debug = debugger_of(order["debugger"])
+    moment("2026-01-01T00:00:00Z")  # loads what the result needs: a task may use up the memory of this process
     recorded = order["recorded"]
     if recorded is not None:
         templating.version_files.update(recorded["files"])
@@ -80,6 +99,7 @@ def _run(order: dict[str, Any]) -> RunResult:
             only=None if task_id is None else (task_id, order["map_index"]),
             debug=debug,
             recorded=recorded,
+            ask=_asking(channel) if order["asks"] else None,
         )
 
 

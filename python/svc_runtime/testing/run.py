@@ -28,7 +28,7 @@ from .virtual_run import VirtualRun
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .debuggers import Debug
@@ -133,6 +133,7 @@ def run_once(
     only: tuple[str, int | None] | None = None,
     debug: Debug | None = None,
     recorded: dict[str, Any] | None = None,
+    ask: Callable[[str, str], str | None] | None = None,
 ) -> RunResult:
     """On this clock as it is. `at` only dates the run. `recorded` is the run and the try that run again."""
     check_tasks(dag, "answers", answers or {})
@@ -152,6 +153,7 @@ def run_once(
         takes=durations_of(dag, takes),
         only=only,
         try_number=None if recorded is None else recorded["try_number"],
+        ask=ask,
     )
     result = VirtualRun(dag, given, clock, debug).to_end()
     assert isinstance(result, RunResult)

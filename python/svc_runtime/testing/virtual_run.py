@@ -11,6 +11,7 @@ import asyncio
 import datetime
 import json
 import threading
+import traceback
 
 from ..dag_test.local_channel import LocalChannel, LocalSecrets
 from ..dag_test.local_run import LocalRun, Place
@@ -27,6 +28,7 @@ from ..run.xcom_transfer import Values
 from .answers import People
 from .author_line import author_line
 from .clock import read_moment
+from .production import production_answers
 from .results import MissedDeadline, RunResult, TaskResult
 from .task_log import TaskLog
 
@@ -52,6 +54,8 @@ class VirtualRun(LocalRun):
         self._test = given
         self._people = People(given.answers, self._now)
         self._store.answers = {"ask_person": self._people.ask, "asset_events": self._asset_events}
+        if given.ask is not None:
+            self._store.answers |= production_answers(secrets, given.ask)
         self._store.events.add(given.events, {})
         self._logs: dict[Place, TaskLog] = {}
         self._outcomes: dict[Place, Outcome] = {}
@@ -243,6 +247,8 @@ class VirtualRun(LocalRun):
             outcome = self._outcomes[place] = super()._attempt(job, channel)
         if outcome.state == "failed" and outcome.error is not None and self._debug is not None:
             self._debug(outcome.error, author_line(outcome.error, self._dag.fileloc))
+        if isinstance(outcome.error, MemoryError):
+            traceback.clear_frames(outcome.error.__traceback__)  # they hold what has filled the memory
         if outcome.state not in ("reschedule", "deferred"):
             self._advance(self._now() + self._test.takes.get(job["task_id"], datetime.timedelta(0)))
         return outcome

@@ -29,6 +29,7 @@ import type { TaskInPath } from './paths.ts';
 import { TaskInstance, TaskInstanceCollection } from './schemas.ts';
 import { registerTaskGroups } from './task-groups.ts';
 import { registerTaskInstanceLinks } from './links.ts';
+import { registerReplayValues } from './replay-values.ts';
 import { registerTaskInstanceTries } from './tries.ts';
 
 export function registerTaskInstances(app: App, services: Services): void {
@@ -38,6 +39,7 @@ export function registerTaskInstances(app: App, services: Services): void {
   registerOne(app, services, summaries);
   registerTaskInstanceLinks(app, services, summaries);
   registerTaskInstanceTries(app, services, summaries);
+  registerReplayValues(app, services);
   registerTaskInstanceDependencies(app, services);
   registerTaskInstanceClear(app, services, summaries);
   registerTaskInstanceWrites(app, services, summaries);

@@ -62,6 +62,29 @@ export function whyWaiting(blueprint: Blueprint, { instance, rows, leftOut }: Qu
   return { kind: 'scheduler', text: 'nothing upstream holds it back: the scheduler will decide at once', taskIds: [] };
 }
 
+/**
+ * Explains the state that the planner has just given to an instance: the rule, and the tasks that decided. Returns null
+ * for a state that no trigger rule gives. `rows` are those of `whySources`.
+ */
+export function whyDecided(
+  blueprint: Blueprint,
+  instance: InstanceKey & Pick<Instance, 'state'>,
+  rows: readonly Instance[],
+): string | null {
+  const task = blueprint.tasks.get(instance.taskId);
+  if (!task) return null;
+  const upstream = [...upstreamRows(blueprint, instance, rows)].map(({ row }) => row);
+  const choosers = upstream.filter((row) => row.skips?.includes(task.taskId));
+  if (instance.state === 'skipped' && choosers.length > 0) return `${nameAll(choosers, upstream)} chose to skip it`;
+  if (instance.state === 'scheduled' || instance.state === 'success') {
+    return upstream.length === 0 ? 'no task is before it' : ruleText(task);
+  }
+  const verdict = decide(task.triggerRule, recountUpstream(blueprint, instance, rows));
+  return verdict === instance.state ? `${endedText(upstream)} (${ruleText(task)})` : null;
+}
+
+const ruleText = ({ triggerRule }: PlannedTask): string => `trigger rule ${triggerRule}: ${TRIGGER_RULES[triggerRule]}`;
+
 function missingReason({ triggerRule }: PlannedTask, taskIds: readonly string[]): WaitReason {
   const named = taskIds.length > NAMED ? `${taskIds.length} tasks` : taskIds.join(', ');
   const why = `the run has no instance of ${named}: start_date and end_date leave out its logical date`;
@@ -71,10 +94,9 @@ function missingReason({ triggerRule }: PlannedTask, taskIds: readonly string[])
 function upstreamReason(task: PlannedTask, upstream: readonly Instance[]): WaitReason {
   const pending = upstream.filter((row) => !isFinished(row.state));
   const some = EAGER.has(task.triggerRule) && pending.length > 1 ? 'one of ' : '';
-  const rule = `trigger rule ${task.triggerRule}: ${TRIGGER_RULES[task.triggerRule]}`;
   return {
     kind: 'upstream',
-    text: `waits for ${some}${nameAll(pending, upstream)} (${rule})`,
+    text: `waits for ${some}${nameAll(pending, upstream)} (${ruleText(task)})`,
     taskIds: idsOf(pending),
   };
 }
@@ -84,17 +106,21 @@ function refusedReason(
   task: PlannedTask,
   { verdict, upstream }: { verdict: 'skipped' | 'upstream_failed'; upstream: readonly Instance[] },
 ): WaitReason {
+  return {
+    kind: 'upstream',
+    text: `will not run, but become ${verdict}: ${endedText(upstream)} (${ruleText(task)})`,
+    taskIds: idsOf(upstream.filter((row) => isFinished(row.state))),
+  };
+}
+
+/** Returns text such as `load is failed, check, transform are success`. */
+function endedText(upstream: readonly Instance[]): string {
   const ended = upstream.filter((row) => isFinished(row.state));
   const states = [...new Set(ended.map((row) => row.state))].map((state) => {
     const own = ended.filter((row) => row.state === state);
     return `${nameAll(own, upstream)} ${own.length > 1 ? 'are' : 'is'} ${state}`;
   });
-  const rule = `trigger rule ${task.triggerRule}: ${TRIGGER_RULES[task.triggerRule]}`;
-  return {
-    kind: 'upstream',
-    text: `will not run, but become ${verdict}: ${states.join(', ')} (${rule})`,
-    taskIds: idsOf(ended),
-  };
+  return states.join(', ');
 }
 
 const pastText = ({ spec: { policy } }: PlannedTask): string =>

@@ -2,6 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
+import type { Blueprint } from '../plan/blueprint.ts';
+import { decodeCounts } from '../plan/encode.ts';
+import type { Instance } from '../plan/types.ts';
+import type { DagGraph } from '../shared/dag-graphs.ts';
 import type { NewInstance } from '../sql/instance-columns.ts';
 
 export const TENANT = '00000000-0000-0000-0000-000000000000';
@@ -56,3 +60,20 @@ export function newRunRow(spec: CompiledSpec, given: NewLocalRun, now: string): 
     created_at: now,
   };
 }
+
+export const graphOf = (spec: CompiledSpec, blueprint: Blueprint): DagGraph => ({
+  spec,
+  blueprint,
+  pools: [],
+  pastMatters: false,
+  isBound: false,
+  hasStartTriggers: false,
+});
+
+export const instanceOf = (row: InstanceRow): Instance => ({
+  taskId: row.task_id,
+  mapIndex: row.map_index,
+  state: row.state,
+  upstream: decodeCounts(row.upstream),
+  skips: row.skips === null ? null : (JSON.parse(row.skips) as string[]),
+});

@@ -6,6 +6,8 @@
  *   ended  ─▶ what follows from it, the next task
  *   resumed, due ─▶ the instance that waited is scheduled, the next task
  *
+ * A recording of a run (recorded-run.ts) starts each task itself, in the order of the recording.
+ *
  * The caller waits for a rescheduled sensor and a trigger. A retry is due at once, unless the caller moves its clock.
  */
 import { randomUUID } from 'node:crypto';
@@ -13,6 +15,7 @@ import { latest, secondsAfter } from '@svc/spec/clock.ts';
 import { failureColumns, failureText } from '@svc/spec/failure-causes.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { isFinished, isOccupying } from '@svc/spec/states.ts';
+import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { itemCount } from '../../xcom/value.ts';
 import { acceptOutcomes } from '../advance/accept-outcomes.ts';
@@ -20,15 +23,13 @@ import type { Ending } from '../advance/ending.ts';
 import { endingOf } from '../advance/event-ending.ts';
 import { RunWork } from '../advance/run-work.ts';
 import { buildBlueprint, initialInstances } from '../plan/blueprint.ts';
-import type { Blueprint } from '../plan/blueprint.ts';
 import { lengthSources } from '../plan/mapped-length.ts';
 import { runOutcome } from '../plan/outcome.ts';
 import { plan } from '../plan/plan.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
-import type { InstanceKey, MappedLength, Need, PlanEvent } from '../plan/types.ts';
+import type { Instance, InstanceKey, MappedLength, Need, PlanEvent } from '../plan/types.ts';
 import type { AttemptOutcome } from '../shared/attempts.ts';
-import type { DagGraph } from '../shared/dag-graphs.ts';
-import { RUN, TENANT, newInstanceRow, newRunRow } from './new-rows.ts';
+import { RUN, TENANT, graphOf, instanceOf, newInstanceRow, newRunRow } from './new-rows.ts';
 import type { NewLocalRun } from './new-rows.ts';
 
 /** `xcoms`: the values that the attempt has pushed, without the values. */
@@ -80,15 +81,25 @@ export type SingleRun = {
   resumed(key: InstanceKey, event: string): Step;
   /** An instance that waits for its time may try again. */
   due(key: InstanceKey): Step;
+  /** Starts the instance. Returns false when it may not run now. Only of a recording. */
+  start(key: InstanceKey): boolean;
+  /** What time alone has caused. */
+  look(): Step;
+  stateOf(key: InstanceKey): TaskStateOrNone | undefined;
+  /** Every instance of the tasks. */
+  instancesOf(taskIds: readonly string[]): Instance[];
 };
 
 export type RunTime = {
   clock: () => string;
   /** False: a retry is due at once. */
   keepsDelays: boolean;
+  /** True: the caller starts the tasks. */
+  isRecorded?: boolean;
 };
 
-export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, { clock, keepsDelays }: RunTime): SingleRun {
+export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, time: RunTime): SingleRun {
+  const { clock, keepsDelays, isRecorded = false } = time;
   const blueprint = buildBlueprint(spec);
   const graph = graphOf(spec, blueprint);
   const run = newRunRow(spec, given, clock());
@@ -187,7 +198,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, { clock,
       reason = 'all_tasks_deadlocked';
       end('failed');
     }
-    const next = run.state === 'running' ? start() : null;
+    const next = run.state === 'running' && !isRecorded ? startFirst() : null;
     if (next) changed.add(next);
     return {
       state: run.state,
@@ -222,26 +233,29 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, { clock,
   const isStuck = (): boolean => allRows().every(({ state }) => state === null || isFinished(state));
 
   /** The order of the scheduler: by priority, then upstream first. */
-  function start(): InstanceRow | null {
+  function startFirst(): InstanceRow | null {
     let first: InstanceRow | null = null;
     for (const row of ready) if (first === null || comesBefore(row, first)) first = row;
-    if (first === null) return null;
+    return first && start(first);
+  }
+
+  function start(row: InstanceRow): InstanceRow {
     const work = open();
-    work.addRow(first);
-    const isResumed = first.first_poke_at !== null;
-    work.change(first, {
+    work.addRow(row);
+    const isResumed = row.first_poke_at !== null;
+    work.change(row, {
       state: 'running',
       attempt_id: randomUUID(),
-      try_number: first.try_number + (isResumed ? 0 : 1),
+      try_number: row.try_number + (isResumed ? 0 : 1),
       queued_at: work.now,
-      start_date: first.start_date ?? work.now,
+      start_date: row.start_date ?? work.now,
       end_date: null,
       due_at: null,
       failure_reason: null,
       failure_detail: null,
     });
     store(work);
-    return first;
+    return row;
   }
 
   const orderOf = (row: InstanceRow): number => blueprint.tasks.get(row.task_id)?.order ?? 0;
@@ -338,17 +352,15 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, { clock,
       if (row && isWaitingForItsTime(row.state)) startAgain(work, row);
       return conclude(work);
     },
+    start({ taskId, mapIndex }) {
+      const row = rows.get(taskId)?.get(mapIndex);
+      return row !== undefined && ready.has(row) && start(row).state === 'running';
+    },
+    look: () => conclude(open()),
+    stateOf: ({ taskId, mapIndex }) => rows.get(taskId)?.get(mapIndex)?.state,
+    instancesOf: (taskIds) => taskIds.flatMap((taskId) => rowsOf(taskId).map(instanceOf)),
   };
 }
-
-const graphOf = (spec: CompiledSpec, blueprint: Blueprint): DagGraph => ({
-  spec,
-  blueprint,
-  pools: [],
-  pastMatters: false,
-  isBound: false,
-  hasStartTriggers: false,
-});
 
 const isWaitingForItsTime = (state: InstanceRow['state']): boolean =>
   state === 'up_for_reschedule' || state === 'up_for_retry';

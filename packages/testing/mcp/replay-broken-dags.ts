@@ -1,0 +1,139 @@
+/**
+ * Runs the broken DAGs on a control plane, and replays the try that a person would ask about: `svc replay` by a user
+ * that may not read secrets. The run is also planned again by `svc replay --plan`.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { startLiveServer } from '../cli/live-server.ts';
+import type { LiveServer } from '../cli/live-server.ts';
+import { runSvc } from '../cli/run-in-process.ts';
+import { workspaceOf } from '../compiler/workspace.ts';
+import { BROKEN_DAGS, POOL, sourceOf } from './broken-dags.ts';
+import type { BrokenDag } from './broken-dags.ts';
+import { beginBrokenDag, brokenDagIsThere } from './run-broken-dag.ts';
+import type { Api } from './run-broken-dag.ts';
+
+/** What a try raised: the class of the exception, and the author's line. Both are null when it raised nothing. */
+export type Raised = { state: string; error: string | null; line: string | null };
+
+export type ReplayedDag = {
+  name: string;
+  there: Raised;
+  here: Raised;
+  /** Time of `svc replay`, in milliseconds. */
+  ms: number;
+  /** Task instances that end otherwise when the run is planned again. */
+  differences: unknown[];
+};
+
+type Instance = { task_id: string; map_index: number; try_number: number; state: string | null };
+type Asked = { one: BrokenDag; runId: string; instance: Instance };
+
+/** DAGs without a try have nothing to replay. */
+export async function replayBrokenDags({ only = '' }: { only?: string } = {}): Promise<ReplayedDag[]> {
+  const live = await startLiveServer();
+  try {
+    return await replayAll(
+      live,
+      BROKEN_DAGS.filter(({ name }) => name !== 'import_error' && name.includes(only)),
+    );
+  } finally {
+    await live.close();
+  }
+}
+
+async function replayAll(live: LiveServer, cases: readonly BrokenDag[]): Promise<ReplayedDag[]> {
+  const folder = workspaceOf(Object.fromEntries(cases.map(({ name }) => [`${name}.py`, sourceOf(name)])));
+  const { code, stderr } = await live.svc('deploy', folder, '--all');
+  if (code !== 0) throw new Error(stderr);
+  const api = apiOf(live);
+  const dbt = { key: 'dbt', value: 'false' }; // a program that fails
+  const variables = join(folder, 'variables.json');
+  writeFileSync(variables, JSON.stringify({ [dbt.key]: dbt.value }));
+  await api('POST', '/pools', POOL);
+  await api('POST', '/variables', dbt);
+  await live.server.addUser({ email: 'reader@example.com', roles: ['viewer'] });
+  const env = { ...live.env, SVC_TOKEN: await live.server.login('reader@example.com') };
+
+  const runs: (readonly [BrokenDag, string])[] = [];
+  for (const one of cases) {
+    const runId = await beginBrokenDag(api, one);
+    if (runId !== undefined) runs.push([one, runId]);
+  }
+  const found: ReplayedDag[] = [];
+  for (const [one, runId] of runs) {
+    await brokenDagIsThere(api, one, runId);
+    const instance = await instanceToReplay(api, one, runId);
+    if (!instance) continue;
+    const asked = { one, runId, instance };
+    const there = await raisedThere(live, asked);
+    const { ms, ...here } = await raisedHere(asked, { env, variables });
+    found.push({ name: one.name, there, here, ms, differences: await differencesOf(asked, env) });
+  }
+  return found;
+}
+
+const apiOf =
+  (live: LiveServer): Api =>
+  async <T>(method: string, path: string, body?: object) => {
+    const { status, text } = await live.server.call(`/api/v2${path}`, {
+      method,
+      token: live.env['SVC_TOKEN'] ?? '',
+      ...(body !== undefined && { body }),
+    });
+    if (status >= 300) throw new Error(`${method} ${path}: ${status} ${text}`);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+
+/** The first instance that failed or waits for its next try, or else the one that decided how the run ended. */
+async function instanceToReplay(
+  api: Api,
+  { name, decidedBy }: BrokenDag,
+  runId: string,
+): Promise<Instance | undefined> {
+  const path = `/dags/${name}/dagRuns/${encodeURIComponent(runId)}/taskInstances`;
+  const { task_instances: instances } = await api<{ task_instances: Instance[] }>('GET', path);
+  return (
+    instances.find(({ state }) => state === 'failed' || state === 'up_for_retry') ??
+    instances.find(({ task_id: id }) => id === decidedBy)
+  );
+}
+
+/** From the log of the try. */
+async function raisedThere(live: LiveServer, { one: { name }, runId, instance }: Asked): Promise<Raised> {
+  if (instance.state === 'success') return { state: 'success', error: null, line: null };
+  const { task_id: task, map_index: index, try_number: number } = instance;
+  const path = `/api/v2/dags/${name}/dagRuns/${encodeURIComponent(runId)}/taskInstances/${task}/logs/${number}`;
+  const { text } = await live.server.call(`${path}?map_index=${index}`, { token: live.env['SVC_TOKEN'] ?? '' });
+  const line = [...text.matchAll(new RegExp(`/${name}\\.py"?(?:, line |:)(\\d+)`, 'g'))].at(-1)?.[1];
+  const error = [...text.matchAll(/(?:^|\s)[\w.]*?([A-Z]\w*(?:Error|Exception|Timeout|Failed))(?::|$)/gm)].at(-1)?.[1];
+  return { state: 'failed', error: error ?? null, line: line === undefined ? null : `${name}.py:${line}` };
+}
+
+type Shown = { tasks: { state: string; error: string | null; line: string | null }[] };
+
+async function raisedHere(
+  { one: { name }, runId, instance }: Asked,
+  { env, variables }: { env: Record<string, string>; variables: string },
+): Promise<Raised & { ms: number }> {
+  const { task_id: task, map_index: index } = instance;
+  const which = index < 0 ? [] : ['--map-index', String(index)];
+  const begun = performance.now();
+  const argv = ['replay', name, runId, task, ...which, '--variables', variables, '--json'];
+  const { stdout, stderr } = await runSvc(argv, { env });
+  const ms = performance.now() - begun;
+  if (stdout === '') throw new Error(`${name} was not replayed: ${stderr}`);
+  const [shown] = (JSON.parse(stdout) as Shown).tasks;
+  return {
+    ms,
+    state: shown?.state ?? 'none',
+    error: shown?.error?.split(':', 1)[0]?.split('.').at(-1) ?? null,
+    line: shown?.line?.split('/').at(-1) ?? null,
+  };
+}
+
+async function differencesOf({ one, runId }: Asked, env: Record<string, string>): Promise<unknown[]> {
+  const { code, stdout, stderr } = await runSvc(['replay', one.name, runId, '--plan', '--json'], { env });
+  if (code !== 0) throw new Error(`${one.name} was not planned again: ${stderr}`);
+  return (JSON.parse(stdout) as { differences: unknown[] }).differences;
+}
