@@ -9,7 +9,7 @@ import { encodeWait } from '@svc/spec/wait-reasons.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import type { Activity } from './activity.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import type { Ending } from './advance/ending.ts';
 import { finishAttempts } from './advance/finish-attempts.ts';

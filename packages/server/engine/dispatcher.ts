@@ -10,7 +10,7 @@ import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import type { Activity } from './activity.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { deferScheduled } from './advance/deferral.ts';
 import { claim } from './claim/claim.ts';
 import type { Contention } from './claim/contention.ts';

@@ -3,7 +3,7 @@
  * wakes it at the next such moment, so that a retry does not wait for the tick.
  */
 import type { Database } from '../db/database.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { scheduleDue } from './advance/due-instances.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';

@@ -1,8 +1,8 @@
 /** What follows the ends of runs is looked for by DAG, not by run. */
 import { expect, it } from 'vitest';
 import { openDatabase } from '../db/database.ts';
-import { noEffects } from './advance/apply-to-runs.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import { noEffects } from './advance/run-effects.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { createBackgroundTasks } from './background-tasks.ts';
 import { createEffects } from './effects.ts';
 import { createDagGraphs } from './shared/dag-graphs.ts';

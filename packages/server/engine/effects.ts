@@ -1,6 +1,6 @@
 /** Carries out what must follow outside a run after a change of the run has committed. */
 import type { Database } from '../db/database.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { checkPast } from './advance/follow-ups.ts';
 import type { BackgroundTasks } from './background-tasks.ts';
 import type { Executor } from './executor.ts';
@@ -73,18 +73,21 @@ export function createEffects(options: {
   }
 
   function applyEffects(effects: RunEffects): void {
-    if (effects.superseded.length > 0) {
-      executor?.cancel(effects.superseded);
+    const { ended, superseded, dueAt, pastMoved, queued, moved, awaited, ...flags } = effects;
+    const { hasScheduled, hasCallbacks, hasTriggers, ...others } = flags;
+    others satisfies Record<string, never>; // a new effect does not compile until it is carried out here
+    if (superseded.length > 0) {
+      executor?.cancel(superseded);
       options.stopElsewhere();
     }
-    if (effects.dueAt !== null) options.wakeAt(effects.dueAt);
-    for (const moved of effects.pastMoved) background.run('looking at the next run', () => followPast(moved));
-    follow(effects.ended);
-    for (const dag of effects.queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
-    if (effects.hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
-    if (effects.moved.length > 0 || effects.awaited.length > 0) options.onAwaited(effects);
-    if (effects.hasTriggers || effects.superseded.length > 0) options.onTriggers();
-    if (effects.hasScheduled) options.requestClaim();
+    if (dueAt !== null) options.wakeAt(dueAt);
+    for (const moved of pastMoved) background.run('looking at the next run', () => followPast(moved));
+    follow(ended);
+    for (const dag of queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
+    if (hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
+    if (moved.length > 0 || awaited.length > 0) options.onAwaited({ moved, awaited });
+    if (hasTriggers || superseded.length > 0) options.onTriggers();
+    if (hasScheduled) options.requestClaim();
   }
 
   return applyEffects;

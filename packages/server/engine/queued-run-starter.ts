@@ -3,7 +3,7 @@
  * it started them.
  */
 import type { Database } from '../db/database.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { startQueuedRuns } from './runs/start-run.ts';
 import type { DagGraphs } from './shared/dag-graphs.ts';
 import type { DagKey } from './sql/dag-rows.ts';

@@ -6,8 +6,8 @@
  */
 import type { Coded } from '@svc/spec/log-codes/log-codes.ts';
 import type { Database } from '../db/database.ts';
-import { noEffects } from './advance/apply-to-runs.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import { noEffects } from './advance/run-effects.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import { checkWaiting } from './advance/follow-ups.ts';
 import { findSilent } from './advance/silent-attempts.ts';
 import type { Leases } from './advance/silent-attempts.ts';

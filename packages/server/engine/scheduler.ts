@@ -14,7 +14,7 @@ import type { Database, SharedDb } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import { createActivity } from './activity.ts';
 import { createApplyToRun } from './advance/apply-to-runs.ts';
-import type { RunEffects } from './advance/apply-to-runs.ts';
+import type { RunEffects } from './advance/run-effects.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import { releasePaused } from './advance/follow-ups.ts';
 import { DEFAULT_LEASE_MS } from './advance/silent-attempts.ts';

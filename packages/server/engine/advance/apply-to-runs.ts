@@ -9,7 +9,6 @@
 import { failureColumns } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
 import { isFinished, isOccupying, isRunFinished } from '@svc/spec/states.ts';
-import type { RunState } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { requestCallback } from '../sql/callbacks.ts';
@@ -24,7 +23,7 @@ import {
 } from '../sql/run-writes.ts';
 import type { PlannedStart } from '../sql/instance-columns.ts';
 import { admit, countActive } from '../sql/slots.ts';
-import { insertStarts, nameOfDate, nameOfRun } from '../sql/triggers.ts';
+import { insertStarts } from '../sql/triggers.ts';
 import type { InstancePick, RunChange } from '../sql/run-writes.ts';
 import { latest, nowIso } from '@svc/spec/clock.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
@@ -36,63 +35,11 @@ import { listTaskIds } from '../sql/run-edits.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
+import { mergeEffects, namesOf, noEffects } from './run-effects.ts';
+import type { RunEffects } from './run-effects.ts';
 import { tellListeners } from './run-listeners.ts';
 import { RunWork } from './run-work.ts';
 import { deferStarts } from './start-triggers.ts';
-
-export type RunEffects = {
-  ended: { tenantId: string; dagId: string; run: number; runId: string; state: RunState }[];
-  /** Attempts whose reports no longer count. Their agents should learn it soon. */
-  superseded: string[];
-  /** The earliest moment at which a retry or a poke is due. */
-  dueAt: string | null;
-  /** Finished tasks. The instance of the next run may wait for them because of depends_on_past. */
-  pastMoved: { tenantId: string; dagId: string; run: number; taskIds: string[] }[];
-  /** DAGs with queued runs. One of them may be able to start. */
-  queued: { tenantId: string; dagId: string }[];
-  /** There may be something to claim. */
-  hasScheduled: boolean;
-  hasCallbacks: boolean;
-  /** An instance started or stopped waiting for a trigger. */
-  hasTriggers: boolean;
-  /** Runs that ended or in which tasks ended. Tasks of other DAGs may wait for them. */
-  moved: NamedRuns[];
-  /** Runs for which a task started waiting. */
-  awaited: NamedRuns[];
-};
-
-/** Runs of one DAG, by the names that waiting tasks use for them. */
-export type NamedRuns = { tenantId: string; dagId: string; names: readonly string[] };
-
-export const namesOf = ({
-  tenant_id: tenantId,
-  dag_id: dagId,
-  run_id: runId,
-  logical_date: date,
-}: RunRow): NamedRuns => ({
-  tenantId,
-  dagId,
-  names: [nameOfRun(runId), ...(date === null ? [] : [nameOfDate(date)])],
-});
-
-export const noEffects = (): RunEffects => ({
-  ended: [],
-  superseded: [],
-  dueAt: null,
-  pastMoved: [],
-  queued: [],
-  hasScheduled: false,
-  hasCallbacks: false,
-  hasTriggers: false,
-  moved: [],
-  awaited: [],
-});
-
-/** The effects of queueing a run: it starts as soon as its DAG has room for it. */
-export const waitingForSlot = (run: { tenant_id: string; dag_id: string }): RunEffects => ({
-  ...noEffects(),
-  queued: [{ tenantId: run.tenant_id, dagId: run.dag_id }],
-});
 
 export async function openRun(trx: SharedDb, graphs: DagGraphs, run: RunRow, now = nowIso()): Promise<RunWork> {
   const ref = { tenantId: run.tenant_id, dagId: run.dag_id, versionNumber: run.version_number };
@@ -258,27 +205,26 @@ export async function concludeAll(
   works: readonly RunWork[],
   { isSettled = () => false, send = (sent) => sent }: Concluding = {},
 ): Promise<RunEffects> {
-  const effects = noEffects();
+  const parts: Partial<RunEffects>[] = [];
   const ending = works.filter((work) => work.hasEnded || hasNothingLeft(work));
   for (const work of works) {
-    collectEffects(work, effects);
-    if (work.hasBegun && (await tellListeners(trx, work, { state: 'running' }))) effects.hasCallbacks = true;
+    parts.push(effectsOf(work));
+    if (work.hasBegun) parts.push({ hasCallbacks: await tellListeners(trx, work, { state: 'running' }) });
   }
-  await Promise.all(ending.map((work) => endRun(trx, work, effects, send)));
+  parts.push(...(await Promise.all(ending.map((work) => endRun(trx, work, send)))));
   for (const work of works) {
     if (!(await isStuck(trx, work))) continue;
-    await endRun(trx, work, effects, send, 'stuck');
-    effects.moved.push(namesOf(work.run));
+    parts.push(await endRun(trx, work, send, 'stuck'), { moved: [namesOf(work.run)] });
     ending.push(work);
   }
   for (const work of works) {
     if (ending.includes(work)) continue;
     if (isHoldingBack(work) && !isSettled(work)) {
       await admitMore(trx, work);
-      effects.hasScheduled = true;
+      parts.push({ hasScheduled: true });
     }
   }
-  return effects;
+  return parts.reduce<RunEffects>(mergeEffects, noEffects());
 }
 
 type Concluding = {
@@ -325,9 +271,9 @@ async function admitMore(trx: SharedDb, work: RunWork): Promise<void> {
   await admit(trx, ref, { pools: work.graph.pools, free });
 }
 
-function collectEffects(work: RunWork, effects: RunEffects): void {
+function effectsOf(work: RunWork): RunEffects {
   const { run } = work;
-  effects.superseded.push(...work.superseded);
+  const effects = { ...noEffects(), superseded: [...work.superseded] };
   const movedOn: string[] = [];
   let hasEnded = work.fresh.some((row) => isFinished(row.state));
   for (const row of work.changedRows()) {
@@ -348,6 +294,7 @@ function collectEffects(work: RunWork, effects: RunEffects): void {
   if (movedOn.length > 0) {
     effects.pastMoved.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, taskIds: [...new Set(movedOn)] });
   }
+  return effects;
 }
 
 const hasNothingLeft = (work: RunWork): boolean => work.unfinished() === 0 && work.run.state === 'running';
@@ -394,10 +341,9 @@ function endAs(work: RunWork, state: 'success' | 'failed'): void {
 async function endRun(
   trx: SharedDb,
   work: RunWork,
-  effects: RunEffects,
   send: NonNullable<Concluding['send']>,
   why: 'stuck' | 'finished' = 'finished',
-): Promise<void> {
+): Promise<Partial<RunEffects>> {
   const { run, graph } = work;
   if (!work.hasEnded) {
     const ref = { tenantId: run.tenant_id, run: run.id };
@@ -406,14 +352,14 @@ async function endRun(
     await send(updateRunsAndInstances(trx, [runChange(work)], []));
   }
   const state = run.state === 'failed' ? 'failed' : 'success';
-  effects.ended.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state });
   const callbacks = state === 'success' ? graph.spec.callbacks.on_success : graph.spec.callbacks.on_failure;
-  if (callbacks.length > 0) {
-    await requestRunCallback(trx, work, state, why === 'stuck' ? 'all_tasks_deadlocked' : undefined);
-    effects.hasCallbacks = true;
-  }
   const message = why === 'stuck' ? 'all_tasks_deadlocked' : undefined;
-  if (await tellListeners(trx, work, { state, message })) effects.hasCallbacks = true;
+  if (callbacks.length > 0) await requestRunCallback(trx, work, state, message);
+  const hasListeners = await tellListeners(trx, work, { state, message });
+  return {
+    ended: [{ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state }],
+    hasCallbacks: callbacks.length > 0 || hasListeners,
+  };
 }
 
 /** Requests the callbacks of the DAG. A worker calls them, like a task. */

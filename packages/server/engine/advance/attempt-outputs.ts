@@ -5,7 +5,7 @@ import { itemCount } from '../../xcom/value.ts';
 import type { AssetEventOutcome } from '../shared/attempts.ts';
 import { deleteValues, saveRenderedFields, saveValues } from '../sql/attempt-outputs.ts';
 import { requestCallback } from '../sql/callbacks.ts';
-import type { RunEffects } from './apply-to-runs.ts';
+import type { RunEffects } from './run-effects.ts';
 import { saveTriggers } from './deferral.ts';
 import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending, ReportedEnding } from './ending.ts';

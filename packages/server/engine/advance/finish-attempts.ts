@@ -37,7 +37,8 @@ import { keepTries } from '../sql/try-history.ts';
 import { acceptOutcomes } from './accept-outcomes.ts';
 import type { RetryLimits } from './accept-outcomes.ts';
 import { concludeAll, isHoldingBack, openWork, planAll, sendChanges, goesOnHoldingBack } from './apply-to-runs.ts';
-import type { RunEffects } from './apply-to-runs.ts';
+import { mergeEffects } from './run-effects.ts';
+import type { RunEffects } from './run-effects.ts';
 import { saveRareOutputs, sendRenderedFields, sendValues } from './attempt-outputs.ts';
 import type { RecordAssetEvents } from './attempt-outputs.ts';
 import { reportedOf, retriedOf } from './ending.ts';
@@ -103,7 +104,7 @@ async function finish(
     const releasing = tx.send(releaseLimits(tx.db, works, kept));
     const known = new Map(works.map(({ run }) => [run.id, run]));
     const starting = tx.send(startNext(tx.db, next, { planned, known }));
-    const effects = await concludeAll(tx.db, works, {
+    const following = await concludeAll(tx.db, works, {
       isSettled: (work) => goesOnHoldingBack(work) && next.freeIn(work.run.id) <= 0,
       send: (sent) => void tx.send(sent),
     });
@@ -113,14 +114,14 @@ async function finish(
     const [started, released, ahead] = await tx.commitWith(starting, releasing, foreseeing);
     if (ahead) foresight?.note(ahead);
     const given = handedOver(next, started);
-    effects.dueAt = rare.dueAt ?? effects.dueAt; // an asset event is due at once
     // When nothing was looked up, instances may wait for the free slots.
     const hasLooked = look.pools.length > 0;
-    effects.hasScheduled ||= hasLooked
-      ? next.hasMore || released > 0 || given.size < next.chosen.length
-      : kept.length > 0;
-    effects.hasCallbacks ||= rare.hasCallbacks;
-    effects.awaited.push(...awaitedBy(kept));
+    const effects = mergeEffects(following, {
+      dueAt: rare.dueAt,
+      hasScheduled: hasLooked ? next.hasMore || released > 0 || given.size < next.chosen.length : kept.length > 0,
+      hasCallbacks: rare.hasCallbacks,
+      awaited: awaitedBy(kept),
+    });
     const byEnded = new Map([...again, ...given]);
     return { answers: endings.map(({ ref }, index) => answerOf(answers[index], byEnded.get(ref.attemptId))), effects };
   });

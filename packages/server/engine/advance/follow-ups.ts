@@ -6,7 +6,7 @@ import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { listRunsWaitingForUnpause, listWaitingForPast, releaseUnpaused } from '../sql/waiting-instances.ts';
 import { openWork, planAll, writeAll } from './apply-to-runs.ts';
-import type { RunEffects } from './apply-to-runs.ts';
+import type { RunEffects } from './run-effects.ts';
 
 /** depends_on_past: checks the instances of the next run that waited for these tasks. */
 export async function checkPast(

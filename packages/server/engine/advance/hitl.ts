@@ -12,8 +12,9 @@ import { answerHitlRequest } from '../../db/task-instances/hitl.ts';
 import type { Answer, HitlRequest, HitlKey } from '../../db/task-instances/hitl.ts';
 import { findHitlRequestsOf } from '../sql/hitl.ts';
 import { lockRuns } from '../sql/run-writes.ts';
-import { load, noEffects, openWork, writeAll } from './apply-to-runs.ts';
-import type { RunEffects } from './apply-to-runs.ts';
+import { load, openWork, writeAll } from './apply-to-runs.ts';
+import { noEffects } from './run-effects.ts';
+import type { RunEffects } from './run-effects.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { RunWork } from './run-work.ts';
 

@@ -5,8 +5,8 @@ import { ImportedRunError, isImported } from '../../db/imports/imported-version.
 import { deleteRunRow, requeueRun } from '../sql/run-edits.ts';
 import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
-import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { noEffects, waitingForSlot } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { withDeadline } from '../runs/create-run.ts';
 import { remakeDeadlines } from '../runs/deadlines.ts';

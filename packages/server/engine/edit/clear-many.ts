@@ -3,7 +3,7 @@ import { isFailure } from '@svc/spec/states.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { Database, SharedDb, TenantDb } from '../../db/database.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { clearRun } from './clear.ts';
 import type { ClearOptions } from './clear.ts';
 import type { EditTools } from './edit-run.ts';

@@ -8,7 +8,7 @@ import type { RunInfo } from '@svc/spec/timetables/types.ts';
 import { findOpenBackfill } from '../../db/dag-runs/backfills.ts';
 import { scopedToTenant } from '../../db/database.ts';
 import type { SharedDb } from '../../db/database.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import type { BackfillRequest } from '../runs/backfill-plan.ts';
 import { planBackfill } from '../runs/backfills.ts';
 import type { BackfillPlan } from '../runs/backfills.ts';

@@ -15,8 +15,8 @@ import { lockRuns } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import { admit, countActive, releaseHeldBack } from '../sql/slots.ts';
 import type { InstanceRow, RunRow, StateCounts } from '../../db/schema.ts';
-import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { mergeEffects, noEffects, waitingForSlot } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { nowIso } from '@svc/spec/clock.ts';
 import type { DagGraph, DagGraphs } from '../shared/dag-graphs.ts';
 import { noCounts } from '../plan/counts.ts';
@@ -167,17 +167,14 @@ export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Pro
   await writeRun(trx, run);
   const deadline = open.isReopened ? await remakeDeadlines(trx, run, open.graph.spec.dag.deadlines) : null;
   const effects = withDeadline(await goOn(open, events), deadline);
-  if (open.freed.size > 0) {
-    effects.hasScheduled = true; // a slot became free
-    await releaseLimits(open);
-  }
+  const hasFreed = open.freed.size > 0;
+  if (hasFreed) await releaseLimits(open);
   const { max_active_tasks: limit } = open.graph.spec.dag;
   if (run.state === 'running' && open.liveBefore > limit) {
     const active = await countActive(trx, { ...ref, dagId: run.dag_id });
     await admit(trx, ref, { pools: open.graph.pools, free: limit - active });
   }
-  effects.superseded.push(...open.superseded);
-  return effects;
+  return mergeEffects(effects, { superseded: open.superseded, hasScheduled: hasFreed });
 }
 
 async function goOn(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {

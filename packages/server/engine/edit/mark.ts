@@ -15,8 +15,8 @@ import { deleteHistory, deleteInstances, deleteOutputs, lockFailed, markInstance
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
-import { namesOf, noEffects } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { mergeEffects, namesOf, noEffects } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { clearRows } from './clear-rows.ts';
 import { checksOf, closeRun, keyOf, keyText, move, openRun, recount, reopen, supersede } from './edit-run.ts';
 import type { EditTools, OpenRun } from './edit-run.ts';
@@ -71,9 +71,8 @@ export async function markInRun(
   const waiting = await recount(open, touched, asBefore);
   const ends = ending.map((row): PlanEvent => ({ kind: 'finished', ...keyOf(row) }));
   const effects = await closeRun(open, [...ends, ...checksOf(waiting)]);
-  tellNextRun(open, keys, effects);
-  effects.moved.push(namesOf(open.run));
-  return { kind: 'marked', keys, cleared: failed.map(keyOf), effects };
+  const follows = { pastMoved: pastMovedBy(open, keys), moved: [namesOf(open.run)] };
+  return { kind: 'marked', keys, cleared: failed.map(keyOf), effects: mergeEffects(effects, follows) };
 }
 
 async function failedAfter(open: OpenRun, marked: readonly KeyInRun[]): Promise<InstanceRow[]> {
@@ -93,10 +92,10 @@ function neighboursOf(open: OpenRun, keys: readonly KeyInRun[]): string[] {
 }
 
 /** depends_on_past: the same tasks of the next run may wait for these. */
-function tellNextRun({ run, graph }: OpenRun, keys: readonly KeyInRun[], effects: RunEffects): void {
-  if (!graph.pastMatters) return;
+function pastMovedBy({ run, graph }: OpenRun, keys: readonly KeyInRun[]): RunEffects['pastMoved'] {
+  if (!graph.pastMatters) return [];
   const taskIds = [...new Set(keys.map((key) => key.taskId))];
-  effects.pastMoved.push({ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, taskIds });
+  return [{ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, taskIds }];
 }
 
 export type DeletedInstance = { kind: 'deleted'; effects: RunEffects } | { kind: 'no_such_instance' };

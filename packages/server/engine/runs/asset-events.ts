@@ -25,8 +25,8 @@ import {
 import { countLiveRuns } from '../sql/due-dags.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import { isOutage } from '../../db/outage.ts';
-import { noEffects } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { noEffects } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { holds, leavesOf, refersTo } from './asset-condition.ts';
 import type { RecordAssetEvents } from '../advance/attempt-outputs.ts';
 import { nowIso } from '@svc/spec/clock.ts';

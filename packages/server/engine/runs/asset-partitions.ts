@@ -7,8 +7,8 @@
  */
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
 import type { SharedDb } from '../../db/database.ts';
-import { noEffects } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { noEffects } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { markConsidered } from '../sql/asset-events.ts';
 import {
   assignPartitionToRun,

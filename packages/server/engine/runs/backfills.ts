@@ -31,7 +31,7 @@ import {
 import type { BackfillKey } from '../sql/backfills.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import { isOutage } from '../../db/outage.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { MAX_RUNS, backfillProblem, dateOf, runsInRange, stepsOf } from './backfill-plan.ts';
 import type { BackfillRequest, BackfillStep, ExistingByDate } from './backfill-plan.ts';
 import { nowIso } from '@svc/spec/clock.ts';

@@ -11,8 +11,8 @@ import { inferManualInterval } from '@svc/spec/timetables/next-run.ts';
 import { IMPORTED_VERSION } from '../../db/imports/imported-version.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
-import { noEffects, waitingForSlot } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { mergeEffects, noEffects, waitingForSlot } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { hasRunId, insertQueuedRun, lockDag } from '../sql/new-runs.ts';
 import type { DagFacts, QueuedRun } from '../sql/new-runs.ts';
@@ -61,7 +61,7 @@ export type CreateRun = (trx: SharedDb, tenantId: string, input: NewRun) => Prom
 
 /** Makes the deadline due, so that the scheduler checks it then. */
 export const withDeadline = (effects: RunEffects, deadline: string | null): RunEffects =>
-  deadline !== null && (effects.dueAt === null || deadline < effects.dueAt) ? { ...effects, dueAt: deadline } : effects;
+  mergeEffects(effects, { dueAt: deadline });
 
 /** Two triggers in one microsecond get two ids and two dates. */
 const COLLISIONS_SURVIVED = 20;

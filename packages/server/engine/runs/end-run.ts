@@ -9,8 +9,9 @@ import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { findTimedOutRuns, listToEnd } from '../sql/run-ends.ts';
 import { lockRuns, updateRunsAndInstances } from '../sql/run-writes.ts';
-import { load, namesOf, noEffects, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import { load, openWork, requestRunCallback, runChange } from '../advance/apply-to-runs.ts';
+import { namesOf, noEffects } from '../advance/run-effects.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { tellListeners } from '../advance/run-listeners.ts';
 import type { RunWork } from '../advance/run-work.ts';
@@ -31,25 +32,19 @@ export async function endRunAs(
   for (const row of work.loadedRows()) endRow(work, row, input);
   const start = run.start_date ?? latest(work.now, run.queued_at);
   Object.assign(run, { state: input.state, end_date: latest(work.now, start), start_date: start });
-  const effects = noEffects();
-  effects.superseded = work.superseded;
-  effects.moved.push(namesOf(run));
-  effects.ended.push({
-    tenantId: run.tenant_id,
-    dagId: run.dag_id,
-    run: run.id,
-    runId: run.run_id,
-    state: input.state,
-  });
-  if (input.cause === 'run_timed_out' && work.graph.spec.callbacks.on_failure.length > 0) {
-    await requestRunCallback(trx, work, 'failed', 'timed_out');
-    effects.hasCallbacks = true;
-  }
+  const hasCallbacks = input.cause === 'run_timed_out' && work.graph.spec.callbacks.on_failure.length > 0;
+  if (hasCallbacks) await requestRunCallback(trx, work, 'failed', 'timed_out');
   // As in Airflow, listeners get no message when a person has marked the run.
   const message = input.cause === 'run_timed_out' ? 'timed_out' : '';
-  if (await tellListeners(trx, work, { state: input.state, message })) effects.hasCallbacks = true;
+  const hasListeners = await tellListeners(trx, work, { state: input.state, message });
   await updateRunsAndInstances(trx, [runChange(work)], work.changedRows());
-  return effects;
+  return {
+    ...noEffects(),
+    superseded: work.superseded,
+    moved: [namesOf(run)],
+    ended: [{ tenantId: run.tenant_id, dagId: run.dag_id, run: run.id, runId: run.run_id, state: input.state }],
+    hasCallbacks: hasCallbacks || hasListeners,
+  };
 }
 
 function endRow(

@@ -9,7 +9,7 @@ import { latest, secondsAfter } from '@svc/spec/clock.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { RunRow } from '../../db/schema.ts';
 import { openRun, planAll, writeAll } from '../advance/apply-to-runs.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import type { RunWork } from '../advance/run-work.ts';
 import { initialInstances } from '../plan/blueprint.ts';
 import { plan } from '../plan/plan.ts';

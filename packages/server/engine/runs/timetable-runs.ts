@@ -19,7 +19,7 @@ import { setTimetable } from '../sql/timetable-questions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import type { DueDag } from '../sql/due-dags.ts';
 import { isOutage } from '../../db/outage.ts';
-import type { RunEffects } from '../advance/apply-to-runs.ts';
+import type { RunEffects } from '../advance/run-effects.ts';
 import { secondsAfter } from '@svc/spec/clock.ts';
 import type { CreateRun } from './create-run.ts';
 import { asksTimetable, dueRun, lookAgainAt, mustAskFirst, nextRunColumns, runAfterInterval } from './dag-schedule.ts';

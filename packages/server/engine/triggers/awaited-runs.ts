@@ -12,7 +12,7 @@
 import { MAX_RUNS, MAX_STATES, readExternalStates } from '../../db/dag-runs/external-states.ts';
 import type { Database } from '../../db/database.ts';
 import type { TriggerRow } from '../../db/schema.ts';
-import type { NamedRuns } from '../advance/apply-to-runs.ts';
+import type { NamedRuns } from '../advance/run-effects.ts';
 import type { BackgroundTasks } from '../background-tasks.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import { findNewestVersion } from '../sql/dag-rows.ts';
