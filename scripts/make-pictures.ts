@@ -1,10 +1,12 @@
 // Takes the pictures of the documentation from the running product: a lite instance of its own with the examples, some
 // runs, and a browser. `npm run pictures` after a change that shows; needs Chromium (CHROMIUM names another one).
+// `npm run pictures -- why fleet` writes only these.
 
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import type { Page } from 'playwright-core';
+import { startHttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
 import { launchBrowser } from '@svc/testing/web-ui/browser.ts';
 import { ADMIN, runEnds, startLite } from '@svc/testing/web-ui/lite-instance.ts';
 import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
@@ -15,6 +17,9 @@ import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 const PICTURES = join(ROOT, 'docs', 'images');
 /** They are read over the network, and stay in the history of the repository. */
 const MOST_BYTES = 150_000;
+
+/** Names of pictures. None: all. */
+const WANTED = new Set(process.argv.slice(2));
 
 type Run = { dag: string; conf?: object; ends?: 'failed' };
 
@@ -47,6 +52,13 @@ const EXAMPLES = readdirSync(join(ROOT, 'examples'), { withFileTypes: true })
   .map(({ name }) => name);
 const FAVOURITES = ['daily_sales', 'rocket_launch', 'fails_on_purpose'];
 
+/** A rule with a channel that works, so that the page Alerts has something to show. */
+async function makeRule({ api }: LiteInstance, host: string): Promise<void> {
+  await api('POST', '/connections', { connection_id: 'on_call', conn_type: 'http', host });
+  const channel = { channel: 'webhook', connection_id: 'on_call' };
+  await api('POST', '/alerts/rules', { name: 'failures', events: ['failed', 'recovered'], ...channel });
+}
+
 /** The id of the last run of each DAG. */
 async function makeRuns(lite: LiteInstance): Promise<Map<string, string>> {
   const last = new Map<string, string>();
@@ -60,6 +72,7 @@ async function makeRuns(lite: LiteInstance): Promise<Map<string, string>> {
 }
 
 async function take(page: Page, name: string): Promise<void> {
+  if (WANTED.size > 0 && !WANTED.has(name)) return;
   // Charts and graphs move until they are there, and the UI polls all the time: neither tells when it has ended.
   await page.waitForTimeout(2_500);
   const picture = PNG.sync.read(await page.screenshot({ animations: 'disabled' }));
@@ -81,7 +94,7 @@ async function widenLeftPanel(page: Page): Promise<void> {
   await page.mouse.up();
 }
 
-async function takeAll(tab: WatchedPage, lite: LiteInstance, last: ReadonlyMap<string, string>): Promise<void> {
+async function takeAll(tab: WatchedPage, lite: LiteInstance, last: Map<string, string>): Promise<void> {
   const { page } = tab;
   await page.goto(`${lite.url}/auth/login`);
   await page.fill('input[name=username]', ADMIN);
@@ -105,9 +118,28 @@ async function takeAll(tab: WatchedPage, lite: LiteInstance, last: ReadonlyMap<s
   await page.getByRole('button', { name: 'Expand all task groups' }).click();
   await take(page, 'graph');
 
+  await makeFailure(lite, last);
+  await tab.visit(`${runOf('fails_on_purpose')}/plugin/why`, 'Why');
+  await page.frameLocator('iframe').getByText('What failed').waitFor();
+  await take(page, 'why');
+  await tab.visit('/plugin/alerts');
+  await page.frameLocator('iframe').getByRole('table').first().waitFor();
+  await page.frameLocator('iframe').locator('summary').first().click();
+  await take(page, 'alerts');
+  await tab.visit('/plugin/fleet');
+  await page.frameLocator('iframe').getByRole('table').first().waitFor();
+  await take(page, 'fleet');
+
   await page.goto(`${lite.url}/ide`);
   await page.waitForSelector('html[data-ready]');
   await takeEditor(page);
+}
+
+/** The newest run is then a failed one. */
+async function makeFailure({ api }: LiteInstance, last: Map<string, string>): Promise<void> {
+  const { dag_run_id: id } = await api<{ dag_run_id: string }>('POST', `/dags/${BAD.dag}/dagRuns`, {});
+  await runEnds(api, BAD.dag, id, 'failed');
+  last.set(BAD.dag, id);
 }
 
 /** With a mistake of the kind that people make, at its line. */
@@ -129,8 +161,10 @@ async function takeEditor(page: Page): Promise<void> {
 }
 
 mkdirSync(PICTURES, { recursive: true });
-const lite = await startLite({ examples: EXAMPLES });
+const receiver = await startHttpReceiver();
+const lite = await startLite({ examples: EXAMPLES, env: { SVC_ALERTS_ALLOW_PRIVATE_ADDRESSES: 'true' } });
 try {
+  await makeRule(lite, receiver.url);
   const last = await makeRuns(lite);
   for (const dag of FAVOURITES) await lite.api('POST', `/dags/${dag}/favorite`);
   const browser = await launchBrowser();
@@ -144,4 +178,5 @@ try {
   }
 } finally {
   await lite.stop();
+  await receiver.close();
 }

@@ -283,6 +283,7 @@ with DAG("plugged", schedule=None, user_defined_macros={"twice": twice}, user_de
     const listed = await server.api<{ plugins: Record<string, unknown>[] }>('GET', '/plugins');
     expect(listed.plugins).toMatchObject([
       { name: 'mine', macros: ['mine_plugin.shout'], listeners: ['Ears'], fastapi_apps: [] },
+      { name: 'svc', source: 'svc' },
     ]);
     expect(await server.api('GET', '/plugins/importErrors')).toMatchObject({
       import_errors: [{ error: 'RuntimeError: broken on purpose' }],

@@ -2879,6 +2879,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/ui/fleet": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What runs and waits now, by queue, and how long tasks and runs waited in the last minutes */
+        get: operations["get_fleet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/ui/gantt/{dag_id}/{run_id}": {
         parameters: {
             query?: never;
@@ -4832,6 +4849,44 @@ export interface components {
                 task_id: string;
             }[];
             version_number: number;
+        };
+        /** Fleet */
+        Fleet: {
+            /** @description The time span of the delays */
+            delay_minutes: number;
+            queues: {
+                deferred: number;
+                queue: string;
+                /** @description Handed to a worker, and not started */
+                queued: number;
+                running: number;
+                /** @description Waiting for a slot or a worker */
+                scheduled: number;
+                waiting_since: string | null;
+            }[];
+            run_delay: {
+                /** @description How many started */
+                count: number;
+                p50: number | null;
+                p95: number | null;
+            };
+            /** @description The tasks that run longest, at most 20 */
+            running: {
+                dag_id: string;
+                dag_run_id: string;
+                /** @description The host, or the pod */
+                hostname: string;
+                map_index: number;
+                queue: string;
+                start_date: string | null;
+                task_id: string;
+            }[];
+            task_delay: {
+                /** @description How many started */
+                count: number;
+                p50: number | null;
+                p95: number | null;
+            };
         };
         /** HealthInfo */
         HealthInfo: {
@@ -11911,6 +11966,26 @@ export interface operations {
                         edges: unknown[];
                         nodes: unknown[];
                     };
+                };
+            };
+        };
+    };
+    get_fleet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Fleet"];
                 };
             };
         };

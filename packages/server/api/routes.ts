@@ -44,6 +44,8 @@ import { registerProviders } from './monitor/providers.ts';
 import { registerPools } from './pools/pools.ts';
 import { registerTaskStateStore } from './task-instances/state-store.ts';
 import { registerTaskInstances } from './task-instances/task-instances.ts';
+import { registerFleet } from './tabs/fleet.ts';
+import { registerTabPages } from './tabs/pages.ts';
 import { registerUiBundle, sendUiPage } from './ui/bundle.ts';
 import { registerPages } from './ui/own-pages.ts';
 import { registerUi } from './ui/register.ts';
@@ -106,9 +108,11 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerHitl(app, services);
   registerIde(app, services);
   registerUi(app, services);
+  registerFleet(app, services);
   const uiPages = registerUiBundle(app, services);
   registerPages(app, services, uiPages);
   registerIdePage(app, services);
+  registerTabPages(app, services);
   return (request, reply) => {
     const page = uiPages.pageFor(request);
     return page === undefined ? undefined : sendUiPage(reply, page);

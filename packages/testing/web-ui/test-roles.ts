@@ -14,8 +14,10 @@ const PASSWORD = 'all of us the same';
 /** In the words of the UI, or in ours where it repeats them. */
 const REFUSAL = /Access Denied|missing permission/;
 const TIMEOUT_MS = 400_000;
+/** Views of plugins, which the list of menu entries does not have. */
+const OWN_PAGES = ['Alerts', 'Fleet'];
 const READER = {
-  Browse: ['Jobs', 'XComs', 'Required Actions'],
+  Browse: ['Jobs', 'XComs', 'Required Actions', ...OWN_PAGES],
   Admin: ['Variables', 'Pools', 'Connections'],
 };
 /** The menus in the order in which the UI shows them. */
@@ -24,7 +26,7 @@ const MENUS: Record<Role, Record<string, string[]>> = {
   operator: READER,
   editor: READER,
   admin: {
-    Browse: ['Audit Log', 'Jobs', 'XComs', 'Required Actions'],
+    Browse: ['Audit Log', 'Jobs', 'XComs', 'Required Actions', ...OWN_PAGES],
     Admin: ['Variables', 'Pools', 'Providers', 'Plugins', 'Connections', 'Config'],
   },
 };
@@ -105,7 +107,15 @@ async function theApiOffers(role: Role): Promise<void> {
   const inMenus = offered.filter(
     (item) => MENUS.admin['Browse']?.includes(item) || MENUS.admin['Admin']?.includes(item),
   );
-  expect(inMenus.toSorted()).toEqual(Object.values(MENUS[role]).flat().toSorted());
+  const { plugins } = await api<{ plugins: { external_views: { name: string; destination: string }[] }[] }>(
+    'GET',
+    '/plugins',
+  );
+  const views = plugins.flatMap(({ external_views: views }) =>
+    views.filter(({ destination }) => destination === 'nav'),
+  );
+  const entries = [...inMenus, ...views.map(({ name }) => name)];
+  expect(entries.toSorted()).toEqual(Object.values(MENUS[role]).flat().toSorted());
   expect(await api('GET', '/ui/auth/me')).toMatchObject({ can_edit_workspace: MAY_EDIT(role) });
 }
 

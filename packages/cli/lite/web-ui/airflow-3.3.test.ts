@@ -74,6 +74,20 @@ describe('the web UI of Airflow 3.3', () => {
     TIMEOUT_MS,
   );
 
+  it.each([
+    ['plugin/fleet', 'Task delay'],
+    ['dags/states/runs/RUN/plugin/why', 'Nothing failed'],
+    ['dags/states/runs/RUN/tasks/keep/plugin/why-task', 'Nothing is wrong with this task'],
+  ])(
+    'shows our own page %s in its frame, or operators of 3.3 do not have it',
+    async (path, text) => {
+      await ui.tab.go(`/${path.replace('RUN', encodeURIComponent(runId))}`);
+      await ui.page.frameLocator('iframe').getByText(text).first().waitFor();
+      await ui.tab.look(`newer-${path}`);
+    },
+    TIMEOUT_MS,
+  );
+
   it(
     'clears a run in its dialog, or what its newer dialogs send is not understood',
     async () => {

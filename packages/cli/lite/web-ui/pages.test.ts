@@ -11,6 +11,7 @@ import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
 import { browseNeeds, prepareBrowse, testBrowse } from '@svc/testing/web-ui/test-browse.ts';
 import { OURS, plantSecondTenant, testOtherTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
 import type { SecondTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
+import { testOwnTabs } from '@svc/testing/web-ui/test-own-tabs.ts';
 import { testRoles } from '@svc/testing/web-ui/test-roles.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 
@@ -196,5 +197,6 @@ describe('the web UI with data', () => {
 });
 
 testBrowse(() => ui);
+testOwnTabs(() => ui);
 testOtherTenant(() => secondTenant);
 testRoles(() => ({ ...ui, runId: runs['hello'] ?? '' }));

@@ -1,14 +1,15 @@
 /**
  * Plugins with which the DAGs of a tenant were compiled, by bundle: macros, timetables, listeners and links. The
  * compiler and task processes use them. Plugins that extend the web server are never loaded, so those lists are empty,
- * and the compiler warns about them.
+ * and the compiler warns about them. The last plugin has our own pages.
  */
 import { Type } from 'typebox';
 import { listBundlePlugins } from '../../db/dags/plugins.ts';
-import { databaseOf } from '../../http/access.ts';
+import { databaseOf, principalOf } from '../../http/access.ts';
 import { Collection, PagingQuery } from '../../http/schemas.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
+import { ownPlugin } from '../tabs/own-tabs.ts';
 
 const TAGS = ['Plugins'];
 const Names = Type.Array(Type.String());
@@ -61,9 +62,10 @@ export function registerPlugins(app: App, { db }: Services): void {
     },
     async (request) => {
       const { limit, offset } = request.query;
-      const all = (await listBundlePlugins(databaseOf(request, db))).flatMap(({ bundle, plugins }) =>
+      const theirs = (await listBundlePlugins(databaseOf(request, db))).flatMap(({ bundle, plugins }) =>
         plugins.loaded.map((plugin) => ({ ...NOT_LOADED, ...plugin, source: `${bundle}: ${plugin.source}` })),
       );
+      const all = [...theirs, { ...NOT_LOADED, ...ownPlugin(principalOf(request).permissions) }];
       return { plugins: all.slice(offset, offset + limit), total_entries: all.length };
     },
   );

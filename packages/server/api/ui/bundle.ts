@@ -20,7 +20,8 @@ const LEFT_OUT = 'wasm/sqlparser_rs_wasm.js';
 const LEFT_OUT_BODY = "export default () => Promise.reject(new Error('not part of the published web UI'));\n";
 
 /** Paths of the API and of our own pages. An unknown path among them is a 404 instead of a page. */
-const NOT_PAGES = /^\/(api|ui|auth|static|svc-static|execution|healthz|readyz|metrics|openapi\.json|docs|ide)(\/|$)/;
+const NOT_PAGES =
+  /^\/(api|ui|auth|static|svc-static|svc-pages|execution|healthz|readyz|metrics|openapi\.json|docs|ide)(\/|$)/;
 
 /** The layout worker is loaded from a blob, styles are injected, and the SQL parser is WebAssembly. */
 const UI_POLICY = [
