@@ -4801,6 +4801,7 @@ export interface components {
                     run_after: string;
                     run_id: string;
                     version: {
+                        author: string | null;
                         bundle_name: string;
                         bundle_url: string | null;
                         bundle_version: string | null;

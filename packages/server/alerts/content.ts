@@ -109,7 +109,8 @@ function linesOf(failure: Failure): string[] {
   const exit = [cause?.exit_code, cause?.signal].some((value) => value !== null && value !== undefined)
     ? [`process: ${cause?.signal ?? `exit code ${cause?.exit_code}`}`]
     : [];
-  const last = log.lines.at(-1);
+  // Marks of groups are no lines of the author.
+  const last = log.lines.findLast((line) => !/::(end)?group::/.test(line));
   return [
     ...meaning.map((line) => cut(line, 160)),
     ...place.map((line) => cut(line, 90)),
@@ -125,7 +126,8 @@ function linesOf(failure: Failure): string[] {
 
 function historyLine(history: NonNullable<Failure['history']>): string[] {
   const version = history.first_failure.version;
-  const commit = version?.bundle_version ? ` (commit ${version.bundle_version.slice(0, 12)})` : '';
+  const author = version?.author ? ` by ${version.author}` : '';
+  const commit = version?.bundle_version ? ` (commit ${version.bundle_version.slice(0, 12)}${author})` : '';
   if (history.since_version !== null) return [`first failure since version ${history.since_version}${commit}`];
   if (history.failed_before > 0) return [`failed ${history.failed_before + 1} times in a row`];
   return history.runs_compared === 0 ? [] : ['first failure after a success'];

@@ -19,7 +19,7 @@ import type { ReadTail } from './log-tail.ts';
 import { logKeyOf } from './read-facts.ts';
 import type { DiagnosisSources, RunFacts } from './read-facts.ts';
 import type { SpecTask } from './spec-task.ts';
-import type { Failure, FailedTry, Version } from './types.ts';
+import type { Failure, FailedTry, AuthoredVersion } from './types.ts';
 
 const MAX_TRIES_READ = 5;
 const MAX_UPSTREAM = 3;
@@ -28,6 +28,7 @@ const MAX_MAPPED_COUNTED = 3;
 const MAX_BLOCKED_IDS = 20;
 const FEW_LINES = 3;
 /** Limit per line of other tasks. These lines are often irrelevant. */
+const MAX_AUTHOR = 100;
 const SHORT_LINE = 300;
 /** Limit of all logs together, for each requested line. */
 const LOG_LENGTH_PER_LINE = 200;
@@ -191,10 +192,15 @@ async function versionsByNumber(
   { scope }: DiagnosisSources,
   { run }: FailureFacts,
   rows: readonly { version_number: number }[],
-): Promise<Map<number, Version>> {
+): Promise<Map<number, AuthoredVersion>> {
   const numbers = [...new Set(rows.map((row) => row.version_number))];
   const found = await listVersionsByNumber(scope, run.dag_id, numbers);
-  return new Map(found.map((version) => [version.version_number, version]));
+  return new Map(
+    found.map((version) => [
+      version.version_number,
+      { ...version, author: safeTextOrNull(version.author, MAX_AUTHOR) },
+    ]),
+  );
 }
 
 /** Omits empty fields and masks values under sensitive names. */

@@ -3,7 +3,7 @@ import type { EarlierInstance, EarlierRun } from '../db/diagnosis/run-history.ts
 import type { ListedRun } from '../db/dag-runs/dag-runs.ts';
 import type { ListedInstance } from '../db/task-instances/task-instances.ts';
 import { fingerprintOf } from './cause.ts';
-import type { FailureHistory, RunHistory, Version } from './types.ts';
+import type { AuthoredVersion, FailureHistory, RunHistory } from './types.ts';
 
 /** `before` contains earlier runs, newest first. */
 export function runHistoryOf(run: ListedRun, before: readonly EarlierRun[], newestVersion: number | null): RunHistory {
@@ -35,7 +35,7 @@ type Compared = {
   before: readonly EarlierRun[];
   /** The same instance in these runs, by run. */
   same: ReadonlyMap<number, EarlierInstance>;
-  versionOf: (number: number) => Version | null;
+  versionOf: (number: number) => AuthoredVersion | null;
 };
 
 export function failureHistoryOf({ instance, run, before, same, versionOf }: Compared): FailureHistory {

@@ -19,6 +19,9 @@ export type Version = {
   bundle_url: string | null;
 };
 
+/** The author of the commit, for a version that a bundle deployed. */
+export type AuthoredVersion = Version & { author: string | null };
+
 export type Counts = {
   total: number;
   /** Permanently failed. Nothing is counted twice, so instances that will be retried are not included. */
@@ -70,7 +73,7 @@ export type FailureHistory = {
   /** Runs just before this one in which the task failed too, without a success in between. */
   failed_before: number;
   /** The run with which the failures in a row began: this one, or an earlier one. */
-  first_failure: { run_id: string; run_after: string; version: Version | null };
+  first_failure: { run_id: string; run_after: string; version: AuthoredVersion | null };
   last_success: { run_id: string; run_after: string; version_number: number } | null;
   /** The version since which it fails, if the last success had another one. */
   since_version: number | null;

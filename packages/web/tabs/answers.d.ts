@@ -34,7 +34,7 @@ export type Failure = {
     first_failure: {
       run_id: string;
       run_after: string;
-      version: { version_number: number; bundle_version: string | null; author?: string | null } | null;
+      version: { version_number: number; bundle_version: string | null; author: string | null } | null;
     };
     last_success: { run_id: string; run_after: string; version_number: number } | null;
     since_version: number | null;

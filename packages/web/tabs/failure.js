@@ -85,10 +85,11 @@ function triesOf(failure) {
 /** @type {(dagId: string, history: NonNullable<Failure['history']>) => (Node | string)[]} */
 function historyOf(dagId, history) {
   const { since_version: since, first_failure: first, last_success: success, same_cause_in: same } = history;
-  const commit = first.version?.bundle_version;
+  const author = first.version?.author ? ` by ${first.version.author}` : '';
+  const commit = first.version?.bundle_version?.slice(0, 12);
   /** @type {(Node | string)[]} */
   const parts = [];
-  if (since !== null) parts.push(`Fails since version ${since}${commit ? ` (commit ${commit.slice(0, 12)})` : ''}. `);
+  if (since !== null) parts.push(`Fails since version ${since}${commit ? ` (commit ${commit}${author})` : ''}. `);
   if (history.failed_before > 0) parts.push(`Failed ${history.failed_before + 1} times in a row. `);
   if (success) parts.push('Last success: ', uiLink(runPath(dagId, success.run_id), success.run_id), '. ');
   else parts.push(history.runs_compared === 0 ? 'This is the first run. ' : 'It has not succeeded lately. ');

@@ -32,6 +32,27 @@ const refused = {
   log: logLine(TRACEBACK, 'error'),
 };
 
+/** As if a bundle had deployed this version from a commit. */
+async function deployedBy(author: string, { dagId, version }: { dagId: string; version: number }): Promise<void> {
+  const { scope } = world.engine;
+  const bundle = { name: 'etl', kind: 'git' as const, url: 'https://git.example.com/etl.git', created_by: 'admin' };
+  await scope
+    .insertInto('bundles')
+    .values({ ...bundle, on_error: 'refuse', adopts: false, poll_seconds: 60, next_check_at: new Date() })
+    .execute();
+  const content = { root: '', dags: '{}', changes: '{}', changed: 1 };
+  await scope
+    .insertInto('deployments')
+    .values({ bundle_name: 'etl', number: 1, kind: 'sync', version: 'c0ffee', author, created_by: 'admin', ...content })
+    .execute();
+  await scope
+    .updateTable('dag_versions')
+    .set({ bundle_name: 'etl', bundle_version: 'c0ffee' })
+    .where('dag_id', '=', dagId)
+    .where('version_number', '=', version)
+    .execute();
+}
+
 describe('the diagnosis of a failed run', () => {
   it('has the exception, the line of the author, what is blocked and what to try as values, without a secret', async () => {
     await world.register('refused', graphOf({ load: [], publish: ['load'] }));
@@ -53,13 +74,17 @@ describe('the diagnosis of a failed run', () => {
     await world.register('aging', graphOf({ load: [] }));
     const { runId: good } = await world.run('aging', {});
     await world.register('aging', graphOf({ load: [], more: [] }));
+    await deployedBy('Ada <ada@example.com>', { dagId: 'aging', version: 2 });
     const { runId: first } = await world.run('aging', { load: refused });
     const { runId: second } = await world.run('aging', { load: refused });
     const { failures } = await diagnose('aging', second);
     expect(failures[0]?.history).toMatchObject({
       failed_before: 1,
       since_version: 2,
-      first_failure: { run_id: first, version: { version_number: 2 } },
+      first_failure: {
+        run_id: first,
+        version: { version_number: 2, bundle_version: 'c0ffee', author: 'Ada <ada@example.com>' },
+      },
       last_success: { run_id: good, version_number: 1 },
       same_cause_in: [first],
     });

@@ -19,12 +19,17 @@ const State = Nullable(Type.Enum([...TASK_STATES]));
 const Lines = Type.Array(Text);
 const Place = { task_id: Text, map_index: MapIndex };
 
-const Version = Type.Object({
+const VERSION = {
   version_number: Type.Integer(),
   created_at: DateTime,
   bundle_name: Text,
   bundle_version: NullText,
   bundle_url: NullText,
+};
+const Version = Type.Object(VERSION);
+const AuthoredVersion = Type.Object({
+  ...VERSION,
+  author: Nullable(Type.String({ description: 'The author of the commit, for a version that a bundle deployed' })),
 });
 
 const Raised = {
@@ -73,7 +78,7 @@ const wait = <Code extends string>(codes: Code[]) =>
 const History = Type.Object({
   runs_compared: Count,
   failed_before: Count,
-  first_failure: Type.Object({ run_id: Text, run_after: DateTime, version: Nullable(Version) }),
+  first_failure: Type.Object({ run_id: Text, run_after: DateTime, version: Nullable(AuthoredVersion) }),
   last_success: Nullable(Type.Object({ run_id: Text, run_after: DateTime, version_number: Type.Integer() })),
   since_version: Nullable(Type.Integer({ description: 'The version since which it fails' })),
   same_cause_in: Type.Array(Text, { description: 'Earlier runs with the same fingerprint' }),

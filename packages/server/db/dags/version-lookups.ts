@@ -56,11 +56,23 @@ export async function findVersionsInUse(db: TenantDb, dagId: string, runs: reado
   return rows.map(({ version_number: versionNumber }) => versionNumber);
 }
 
-/** Returns versions without their specs. Those that do not exist are omitted. */
+/** Returns versions without their specs, with the author of their commit. Those that do not exist are omitted. */
 export const listVersionsByNumber = (db: TenantDb, dagId: string, numbers: readonly number[]) =>
   db
-    .selectFrom('dag_versions')
-    .select(['version_number', 'created_at', 'bundle_name', 'bundle_version', 'bundle_url'])
-    .where('dag_id', '=', dagId)
-    .where('version_number', '=', sql<number>`any(${[...numbers]}::int[])`)
+    .selectFrom('dag_versions as v')
+    .select(['v.version_number', 'v.created_at', 'v.bundle_name', 'v.bundle_version', 'v.bundle_url'])
+    // From the newest on, because versions of recent runs come from recent deployments.
+    .select((eb) =>
+      eb
+        .selectFrom('deployments as d')
+        .select('d.author')
+        .whereRef('d.bundle_name', '=', 'v.bundle_name')
+        .whereRef('d.version', '=', 'v.bundle_version')
+        .where('d.author', '<>', '')
+        .orderBy('d.number', 'desc')
+        .limit(1)
+        .as('author'),
+    )
+    .where('v.dag_id', '=', dagId)
+    .where('v.version_number', '=', sql<number>`any(${[...numbers]}::int[])`)
     .execute();
