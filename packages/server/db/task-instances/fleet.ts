@@ -1,6 +1,7 @@
 /** What runs and waits now, by queue, and how long tasks and runs waited lately. Only live rows and the newest are read. */
 import { sql } from 'kysely';
 import type { TenantDb } from '../database.ts';
+import { ACTIVE } from '../state-sets.ts';
 
 export type QueueLoad = {
   queue: string;
@@ -29,7 +30,7 @@ export async function loadOfQueues(db: TenantDb, { tenantId }: { tenantId: strin
         count(*) filter (where state = 'queued') as queued, 0 as scheduled,
         count(*) filter (where state = 'deferred') as deferred, min(queued_at) filter (where state = 'queued') as since
       from task_instances
-      where tenant_id = ${tenantId} and state in ('queued', 'running', 'restarting', 'deferred') group by queue
+      where tenant_id = ${tenantId} and state in ${ACTIVE.raw} group by queue
       union all ${waiting(false)} union all ${waiting(true)}
     )
     select queue, sum(running)::int as running, sum(queued)::int as queued, sum(scheduled)::int as scheduled,
