@@ -131,11 +131,12 @@ export function condense(lines: readonly string[]): string[] {
 
 /** Returns the lines of a frame: its source line and the marks under it. */
 function frameBody(lines: readonly string[], from: number): string[] {
-  const end = lines.findIndex((line, index) => {
-    const text = bare(line);
-    return index >= from && (!/^\s{4}/.test(text) || FRAME.test(text));
-  });
-  return lines.slice(from, end === -1 ? lines.length : end);
+  let end = from;
+  for (; end < lines.length; end += 1) {
+    const text = bare(lines[end] ?? '');
+    if (!/^\s{4}/.test(text) || FRAME.test(text)) break;
+  }
+  return lines.slice(from, end);
 }
 
 const COMPLAINS = /^\[[^\]]{1,40}\] (?:ERROR|CRITICAL|FATAL) - |\b(?:error|fatal|exception|failed|denied)\b/i;

@@ -1,5 +1,6 @@
 /** Reads the end of the log of one attempt, as far as it can be read now. Its lines are cleaned and masked. */
-import { safeLines } from '@svc/spec/text/safe-text.ts';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { safeLinesInTurns } from '@svc/spec/text/safe-text.ts';
 import { isOutage } from '../db/outage.ts';
 import { linesOf } from '../logs/lines.ts';
 import type { LogKey } from '../logs/log-key.ts';
@@ -37,12 +38,16 @@ export async function readTail(logs: TailReader, logKey: LogKey, wanted: number)
     if (error instanceof LogStorageError || isOutage(error)) return nothing('the log cannot be read right now');
     throw error;
   }
-  const safe = safeLines(raw);
+  const safe = await safeLinesInTurns(raw);
+  await nextTurn();
   const lines = condense(safe);
+  await nextTurn();
+  const error = errorIn(safe);
+  await nextTurn();
   return {
     lines: lines.slice(-wanted),
     earlierErrors: complaintsIn(lines.slice(0, -wanted), MAX_COMPLAINTS),
-    error: errorIn(safe),
+    error,
     note: raw.length === 0 ? 'the log is empty' : null,
   };
 }

@@ -52,7 +52,9 @@ export function modelsInLog(taskId: string, lines: readonly string[]): Model[] {
 }
 
 const ARGUMENT_NAMES = ['model', 'models', 'select', 'model_name', 'dbt_models'];
-const COMMAND = /\b(?:dbt|dbtf)\s+[^\n;|&]*?\b(?:run|build|test|seed|snapshot|compile)\b[^\n;|&]*/g;
+/** Looked for one after the other, because one expression for both takes quadratic time for many programs in a row. */
+const PROGRAM = /\bdbtf?\s/;
+const SUBCOMMAND = /\b(?:run|build|test|seed|snapshot|compile)\b/;
 const SELECTION =
   /(?:--select|--models?|-s|-m)(?:=|\s+)(?<names>(?:"[^"]*"|'[^']*'|[^\s"'-][^\s"']*)(?:\s+[^\s"'-][^\s"']*)*)/g;
 const NAME = /^[\w.:+@*/-]{1,200}$/;
@@ -63,7 +65,7 @@ export function modelsOfTask(task: ModelTask): Model[] {
   const named = isDbt ? ARGUMENT_NAMES.flatMap((name) => words(task.arguments[name])) : [];
   const commands = Object.values(task.arguments)
     .filter((value) => typeof value === 'string')
-    .flatMap((text) => text.slice(0, 4_000).match(COMMAND) ?? []);
+    .flatMap((text) => commandsIn(text.slice(0, 4_000)));
   const selected = commands.flatMap((command) =>
     [...command.matchAll(SELECTION)].flatMap((match) => words(match.groups?.['names'] ?? '')),
   );
@@ -71,6 +73,12 @@ export function modelsOfTask(task: ModelTask): Model[] {
     .filter((name) => NAME.test(name))
     .map((name) => ({ name, kind: null, path: null, seen_in: 'definition', task_ids: [task.task_id] }));
 }
+
+const commandsIn = (text: string): string[] =>
+  text.split(/[\n;|&]/).flatMap((part) => {
+    const at = part.search(PROGRAM);
+    return at >= 0 && SUBCOMMAND.test(part.slice(at)) ? [part.slice(at)] : [];
+  });
 
 const words = (value: unknown): string[] => {
   if (typeof value === 'string') return value.split(/[\s,"']+/).filter((word) => word !== '');

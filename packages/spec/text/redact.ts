@@ -46,17 +46,22 @@ const redactLog = (line: string): string =>
 const KEY_BEGINS = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----/;
 const KEY_ENDS = /-----END [A-Z0-9 ]*PRIVATE KEY-----/;
 
-/** Needs sanitised lines, so that nothing can hide inside a name or a token. */
-export function redactLines(lines: readonly string[], kind: 'log' | 'source'): string[] {
+/** Returns a function for one line after the other. Needs sanitised lines, so that nothing can hide inside a name. */
+export function createLineRedactor(kind: 'log' | 'source'): (line: string) => string {
   const redact = kind === 'log' ? redactLog : redactSource;
   let isInKey = false;
-  return lines.map((line) => {
+  return (line) => {
     if (isInKey || KEY_BEGINS.test(line)) {
       isInKey = !KEY_ENDS.test(line);
       return MASK;
     }
     return redact(line);
-  });
+  };
+}
+
+export function redactLines(lines: readonly string[], kind: 'log' | 'source'): string[] {
+  const redact = createLineRedactor(kind);
+  return lines.map((line) => redact(line));
 }
 
 export const redactText = (text: string, kind: 'log' | 'source' = 'log'): string =>
