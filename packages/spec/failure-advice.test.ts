@@ -15,6 +15,8 @@ it('a missing connection, variable or package is named as what is missing', () =
   const notFound = { type: 'AirflowNotFoundException', message: "The conn_id `db` isn't defined" };
   expect(codes('exception', notFound)[0]).toBe('create_connection');
   expect(codes('exception', { type: 'KeyError', message: "'Variable x does not exist'" })[0]).toBe('create_variable');
+  const noVariable = { type: 'VariableNotFound', message: 'Variable x does not exist' };
+  expect(codes('exception', noVariable)[0]).toBe('create_variable');
   expect(codes('dag_file_failed', { type: 'ModuleNotFoundError', message: 'x' })).toEqual([
     'add_dependency',
     'fix_import',

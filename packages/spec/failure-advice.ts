@@ -77,7 +77,7 @@ const BY_EXCEPTION: readonly { type: RegExp; message?: RegExp; code: AdviceCode 
   { type: /^(?:ModuleNotFound|Import)Error$/, code: 'add_dependency' },
   { type: /^AirflowNotFoundException$/, message: /conn/i, code: 'create_connection' },
   { type: /./, message: /conn_id [`'"]?.+ isn't defined/i, code: 'create_connection' },
-  { type: /^KeyError$/, message: /Variable .* does not exist/i, code: 'create_variable' },
+  { type: /^(?:KeyError|VariableNotFound)$/, message: /Variable .* does not exist/i, code: 'create_variable' },
   { type: /^(?:Permission|Access|Forbidden|Unauthorized)\w*$/, code: 'check_permission' },
   { type: /^MemoryError$/, code: 'raise_memory' },
   {

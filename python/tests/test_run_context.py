@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import unittest
 
+from svc_runtime.exceptions import AirflowNotFoundException, AirflowRuntimeError
+from svc_runtime.run.secrets import Connection, VariableNotFound
+
 from .run_agent import Agent, Refused
 
 TEXT = """
@@ -235,7 +238,7 @@ class Context(unittest.TestCase):
         found = self.value("secrets", answers=answers, env=env)
         self.assertEqual(found, ["e", "value", "d", {"x": [1]}, "h", 8, "hidden-1", "me", "s"])
         missing = self.agent.run("missing", answers=answers)
-        self.assertEqual(missing.result["failure"]["text"], "AirflowNotFoundException: Variable missing does not exist")
+        self.assertEqual(missing.result["failure"]["text"], "VariableNotFound: Variable missing does not exist")
 
     def test_writing_variables_asks_and_refusals_are_errors(self) -> None:
         attempt = self.agent.run("writes")
@@ -252,6 +255,32 @@ class Context(unittest.TestCase):
 
         denied = self.agent.run("denied", answers={"get_variable": refuse})
         self.assertEqual(denied.result["failure"]["text"], "RequestFailed: not declared by this DAG")
+
+
+class Connections(unittest.TestCase):
+    def test_a_uri_holds_what_a_query_cannot_as_json_and_becomes_the_same_connection(self) -> None:
+        place: dict = {"conn_type": "my_type", "host": "h", "login": "l", "password": "p@", "port": 1, "schema": "s/t"}
+        for extra, query in (
+            ('{"a": "1", "b": ""}', "?a=1&b="),
+            ('{"a": 1}', "?__extra__=%7B%22a%22%3A+1%7D"),
+            ('{"a": {"b": [true]}}', "?__extra__=%7B%22a%22%3A+%7B%22b%22%3A+%5Btrue%5D%7D%7D"),
+            ("not json", "?__extra__=not+json"),
+            (None, ""),
+        ):
+            with self.subTest(extra=extra):
+                uri = Connection(conn_id="c", **place, extra=extra).get_uri()
+                self.assertEqual(uri, f"my-type://l:p%40@h:1/s%2Ft{query}")
+                again = Connection(conn_id="c", uri=uri)
+                self.assertEqual({name: getattr(again, name) for name in place}, place)
+                self.assertEqual(again.extra_dejson, Connection(conn_id="c", extra=extra).extra_dejson)
+
+    def test_a_host_with_a_protocol_keeps_it_before_the_login(self) -> None:
+        uri = Connection(conn_id="c", conn_type="my_type", host="http://x.y", login="l", password="p").get_uri()
+        self.assertEqual(uri, "my-type://http://l:p@x.y/")
+
+    def test_a_missing_variable_is_what_code_for_airflow_3_catches(self) -> None:
+        self.assertTrue(issubclass(VariableNotFound, AirflowRuntimeError))
+        self.assertTrue(issubclass(VariableNotFound, AirflowNotFoundException))
 
 
 class Native(unittest.TestCase):

@@ -78,7 +78,8 @@ OPERATORS = """
         branch(BranchPythonOperator(task_id="branch", python_callable=choose))
         branch(BranchPythonOperator(task_id="branch_nowhere", python_callable=lambda: None))
         branch(BranchPythonOperator(task_id="branch_both", python_callable=lambda: ["left", "right"]))
-        branch(BranchPythonOperator(task_id="branch_wrong", python_callable=lambda: "bash"))
+        branch(BranchPythonOperator(task_id="branch_elsewhere", python_callable=lambda: "bash"))
+        branch(BranchPythonOperator(task_id="branch_wrong", python_callable=lambda: "nowhere"))
         for code, name in ((1, "open"), (0, "shut")):
             gate = ShortCircuitOperator(task_id=name, python_callable=lambda code=code: code)
             gate >> EmptyOperator(task_id=f"{name}_next") >> EmptyOperator(task_id=f"{name}_last")
@@ -248,7 +249,9 @@ class Operators(unittest.TestCase):
         self.assertEqual(self.skips("branch_nowhere"), ["left", "right"])
         both = self.run_task("branch_both")
         self.assertEqual((both.result["skips"], both.value()), ([], ["left", "right"]))
-        self.assertIn("Not directly downstream", self.run_task("branch_wrong", "failed").result["failure"]["text"])
+        # As on Airflow, a task that is not downstream may be chosen, and changes nothing.
+        self.assertEqual(self.skips("branch_elsewhere"), ["left", "right"])
+        self.assertIn("only valid task_ids", self.run_task("branch_wrong", "failed").result["failure"]["text"])
 
     def test_short_circuits(self) -> None:
         self.assertEqual(self.run_task("open").value(), 1)

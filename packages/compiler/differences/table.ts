@@ -145,9 +145,9 @@ export const DIFFERENCES: readonly Row[] = [
   {
     id: 'metrics',
     since: 'airflow-3',
-    title: 'nothing is sent to StatsD or OpenTelemetry, and Stats counts nowhere',
+    title: 'statsd_on and otel_on of airflow.cfg have no effect, and Stats counts nowhere',
     detail:
-      'The control plane has metrics of runs, tasks and pools at /metrics. For metrics of your own, use a client library in the task.',
+      'The control plane has metrics of runs, tasks and pools under the names of Airflow at /metrics, and sends them by StatsD with metrics.statsd_host (docs/metrics.md). For metrics of your own, use a client library in the task.',
     applies: 'noted',
   },
   {

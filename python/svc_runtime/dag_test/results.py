@@ -84,7 +84,7 @@ class TestedTaskInstance:
             task_ids = self.task_id
             map_indexes = self.map_index if map_indexes is NOTSET else map_indexes
         place = {"dag_id": dag_id, "run_id": run_id, "prior": include_prior_dates}
-        return pull(self._xcoms, task_ids, key, own_id=self.task_id, map_indexes=map_indexes, default=default, **place)
+        return pull(self._xcoms, task_ids, key, map_indexes=map_indexes, default=default, **place)
 
     def __repr__(self) -> str:
         mapped = f" map_index={self.map_index}" if self.map_index >= 0 else ""

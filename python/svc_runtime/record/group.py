@@ -250,12 +250,22 @@ class TaskGroup(RelatedNode):
             self._note_relative(other, upstream)
             if edge_modifier is not None:
                 self._label(other, upstream, edge_modifier)
-            near = self.get_roots() if upstream else self.get_leaves()
+            near = self.get_roots() if upstream else (self.get_leaves() or self._tasks_before())
             for task in near:
                 if upstream:
                     task.set_upstream(other)
                 else:
                     task.set_downstream(other)
+
+    def _tasks_before(self) -> list:
+        """Stand for the leaves of a group without tasks: `a >> group >> b` links a to b, as on Airflow."""
+        groups = self.dag.task_group_dict
+        found = {task_id: self.dag.get_task(task_id) for task_id in sorted(self.upstream_task_ids)}
+        for group_id in sorted(self.upstream_group_ids):
+            group = groups[group_id]
+            for task in group.get_leaves() or group._tasks_before():
+                found[task.task_id] = task
+        return list(found.values())
 
     def _label(self, other, upstream: bool, edge_modifier) -> None:
         """Between two boxes the label belongs to the line between their joins."""

@@ -145,7 +145,17 @@ class Renderer:
         kept = owner.__dict__.get("svc_not_templates") or ()
         for name in owner.template_fields:
             value = getattr(owner, name, None)
-            if value is not None and not (kept and any(value is item for item in kept)):
+            # Natively, Jinja would render empty text to None.
+            if (
+                value is None
+                or (isinstance(value, str) and not value)
+                or (kept and any(value is item for item in kept))
+            ):
+                continue
+            # As on Airflow, a function in place of a template makes the value. Inside of lists and dicts it stays as it is.
+            if callable(value):
+                setattr(owner, name, value(context=self._context, jinja_env=self.environment))
+            else:
                 setattr(owner, name, self.value(owner, value))
 
     def value(self, owner, value):

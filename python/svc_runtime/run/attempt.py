@@ -6,6 +6,7 @@ job ─▶ instance, context ─▶ unmap ─▶ render ─▶ pre_execute ─�
 
 from __future__ import annotations
 
+import datetime
 import logging
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +17,7 @@ from ..exceptions import (
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
+from ..record.params import ParamsDict
 from ..record.templating import render_text
 from . import current
 from .asset_events import events_of
@@ -107,6 +109,8 @@ class Attempt:
         if not_templates:
             task.__dict__["svc_not_templates"] = not_templates
         self.task = ti.task = context["task"] = self.stopping.task = task
+        # As on Airflow, those of the DAG are among the params of a task.
+        task.params = ParamsDict.for_task(dag.params, task.params)
         task.prepare_template()
         task.render_template_fields(context)
         self.outcome.rendered_fields = rendered_fields(task)
@@ -234,6 +238,9 @@ class Attempt:
             from .links import values_of_links
 
             outcome.xcoms += values_of_links(task, self.ti)
+        # Listeners and callbacks see the end of the instance, and the values that it leaves.
+        self.ti.end_date = datetime.datetime.now(datetime.timezone.utc)
+        self.ti.xcoms.own.update((entry["key"], entry) for entry in outcome.xcoms)
         tell_ended(self.ti, outcome.state, self.context.get("exception"))
         which = callback_for(outcome, self.job)
         if which is None:

@@ -122,7 +122,6 @@ class RunningTaskInstance:
             self.xcoms,
             self.task_id if task_ids is None else task_ids,
             key,
-            own_id=self.task_id,
             map_indexes=map_indexes,
             default=default,
             **place,

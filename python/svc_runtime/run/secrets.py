@@ -15,7 +15,7 @@ import json
 import logging
 import os
 
-from ..exceptions import AirflowException, AirflowNotFoundException, ExternalSecretsFailed
+from ..exceptions import AirflowException, AirflowNotFoundException, AirflowRuntimeError, ExternalSecretsFailed
 from ..record import current as record_current
 from ..record.notset import NOTSET
 from . import current
@@ -42,6 +42,10 @@ def _warn_if_hidden(source, key: str) -> None:
             "and is asked first: tasks read that one",
             level=logging.WARNING,
         )
+
+
+class VariableNotFound(AirflowNotFoundException, AirflowRuntimeError):
+    """Code for Airflow 3 catches an AirflowRuntimeError."""
 
 
 class Variable:
@@ -72,7 +76,7 @@ class Variable:
         if text is None:
             if fallback is not NOTSET:
                 return fallback
-            raise AirflowNotFoundException(f"Variable {key} does not exist")
+            raise VariableNotFound(f"Variable {key} does not exist")
         from .masks import is_sensitive_name, masks
 
         if is_sensitive_name(key):
@@ -166,16 +170,22 @@ class Connection:
         return self.password
 
     def get_uri(self) -> str:
-        from urllib.parse import quote, urlencode
+        from urllib.parse import parse_qsl, quote, urlencode
 
         login = quote(self.login or "", safe="")
         if self.password:
             login += ":" + quote(self.password, safe="")
         place = f"{login}@" if login else ""
-        place += quote(self.host or "", safe="")
+        protocol, separator, host = (self.host or "").rpartition("://")
+        place = f"{protocol}{separator}{place}{quote(host, safe='')}"
         if self.port:
             place += f":{self.port}"
-        query = f"?{urlencode(self.extra_dejson)}" if self.extra_dejson else ""
+        extra = self.extra_dejson
+        query = urlencode(extra) if extra else ""
+        # What a query cannot hold, such as numbers and nested objects, travels as JSON, as on Airflow.
+        if self.extra and (not extra or dict(parse_qsl(query, keep_blank_values=True)) != extra):
+            query = urlencode({self.EXTRA_KEY: self.extra})
+        query = f"?{query}" if query else ""
         return f"{(self.conn_type or '').replace('_', '-')}://{place}/{quote(self.schema or '', safe='')}{query}"
 
     @classmethod

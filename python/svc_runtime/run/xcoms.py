@@ -86,7 +86,7 @@ class XComs:
             entries.sort(key=lambda entry: entry["map_index"])
         self._instances = job.get("upstream_lengths") or {}
         self.values = Values(job, channel)
-        # The entries that this task has pushed.
+        # The entries that this instance has pushed or, for its callbacks, returned.
         self.own: dict = {}
 
     def entries(self, task_id, key: str, *, map_index=None, dag_id=None, run_id=None, prior: bool = False) -> list:
@@ -95,6 +95,11 @@ class XComs:
         if here and not prior and key == RETURN_KEY and task_id in self._prefetched:
             found = self._known.get((task_id, key), [])
             return found if map_index is None else [entry for entry in found if entry["map_index"] == map_index]
+        own = None
+        if here and not prior and task_id == self._own_task and key in self.own:
+            own = {**self.own[key], "map_index": self._own_index}
+            if map_index == self._own_index or self._own_index < 0:
+                return [own] if map_index in (None, self._own_index) else []
         params = {"task_id": task_id, "map_index": map_index, "key": key}
         if not here and dag_id not in (None, *self._own_ids):
             params["dag_id"] = dag_id
@@ -102,7 +107,11 @@ class XComs:
             params["run_id"] = run_id
         if prior:
             params["include_prior_dates"] = True
-        return self._channel.request("get_xcom", **params) or []
+        found = self._channel.request("get_xcom", **params) or []
+        if own is None or map_index is not None:
+            return found
+        others = [entry for entry in found if entry["map_index"] != self._own_index]
+        return sorted([*others, own], key=lambda entry: entry["map_index"])
 
     def one(self, task_id, key: str, map_index: int, **place):
         """NOTSET when there is none: None is a value."""
@@ -139,7 +148,7 @@ class XComs:
         self.own.pop(key, None)
 
 
-def pull(xcoms: XComs, task_ids, key, *, own_id: str, map_indexes=NOTSET, default=None, **place):
+def pull(xcoms: XComs, task_ids, key, *, map_indexes=NOTSET, default=None, **place):
     """xcom_pull(): all values of the instances asked for. One value of one task comes bare, everything else as a list.
 
     Without `map_indexes` a mapped task gives the values of all its instances, also to a task in the same mapped group.
@@ -147,9 +156,6 @@ def pull(xcoms: XComs, task_ids, key, *, own_id: str, map_indexes=NOTSET, defaul
     found: list = []
     for task_id in [task_ids] if isinstance(task_ids, str) else task_ids:
         if map_indexes is NOTSET:
-            if task_id == own_id and key in xcoms.own and not any(place.values()):
-                found.append(xcoms.values.of(xcoms.own[key]))
-                continue
             entries = xcoms.entries(task_id, key, **place)
             found += [xcoms.values.of(entry) for entry in entries] if entries else [default]
             continue

@@ -51,7 +51,10 @@ def skip_downstream(ti, skipped: list) -> None:
 
 
 def resolve_branches(task, branches) -> set:
-    """None, one id or several; a group id stands for the group's first tasks."""
+    """None, one id or several; a group id stands for the group's first tasks.
+
+    As on Airflow, the tasks only have to be in the DAG. What is not downstream of the branch changes nothing.
+    """
     if branches is None:
         return set()
     names = [branches] if isinstance(branches, str) else branches
@@ -71,11 +74,6 @@ def resolve_branches(task, branches) -> set:
     if unknown:
         raise AirflowException(
             f"'branch_task_ids' must contain only valid task_ids. Invalid tasks found: {sorted(unknown)}"
-        )
-    outside = found - task.downstream_task_ids
-    if outside:
-        raise AirflowException(
-            f"Branch callable must return valid task_ids. Not directly downstream of '{task.task_id}': {sorted(outside)}"
         )
     return found
 
