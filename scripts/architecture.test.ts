@@ -94,6 +94,7 @@ const RESOURCES: Arrows = {
   backfills: [],
   bundles: [],
   connections: [],
+  cost: ['task-instances'],
   ide: [],
   logs: [],
   monitor: ['dags', 'tabs'],

@@ -35,6 +35,7 @@ import { codeOf } from './reply-codes.ts';
 import { startTaskProcess } from './task-process.ts';
 import type { TaskProcess } from './task-process.ts';
 import type { TaskSockets } from './task-sockets.ts';
+import { withUsage } from './usage.ts';
 
 export type AttemptInput = {
   assignment: Assignment;
@@ -60,6 +61,8 @@ export type AttemptInput = {
   /** Texts that no task of this agent may show. */
   hidden: readonly string[];
   wasOutOfMemory: () => boolean;
+  /** Given in a container for one attempt: its largest memory until now. */
+  containerPeak?: (() => number | undefined) | undefined;
   /** Aborted when nothing can be reported any more. */
   signal: AbortSignal;
   graceMs?: number;
@@ -252,7 +255,10 @@ class Attempt {
     const exit = await Promise.race([launched.exited, this.#resulted.promise]);
     clearTimeout(watch);
     if (exit) await this.#endStrayProcesses();
-    await this.#deliver(this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null }));
+    const seconds = (performance.now() - this.#startedAt) / 1_000;
+    const outcome = this.#result ?? this.#outcomeOfExit(exit ?? { status: null, signal: null });
+    const containerPeak = this.#input.containerPeak ?? (() => undefined);
+    await this.#deliver(withUsage(outcome, { exit: exit ?? undefined, seconds, containerPeak }));
     await this.#awaitExit(launched);
   }
 

@@ -11,6 +11,8 @@ export type ProcessExit = {
   error?: string | undefined;
   /** What it left behind, as a sentence, when the next attempt must not run next to that. */
   unclean?: string | undefined;
+  /** What it and the processes that it waited for have used, as the kernel reported it. */
+  usage?: { cpu: number; memory: number } | undefined;
 };
 
 const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));

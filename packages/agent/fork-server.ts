@@ -91,6 +91,7 @@ type ServerEvent =
       signal: number | null;
       error?: string | null;
       unclean?: string;
+      usage?: { cpu: number; memory: number };
     };
 
 /** How much of the end of its standard error is kept. This includes what a DAG file prints while it is loaded. */
@@ -146,9 +147,9 @@ export function talkTo({ python, child, marker }: ServerProcess, { user, spares 
       case 'exit': {
         const listener = attempts.get(event.attempt);
         attempts.delete(event.attempt);
-        const { status, signal, error, unclean } = event;
+        const { status, signal, error, unclean, usage } = event;
         if (unclean !== undefined) tellUnclean(unclean);
-        return listener?.exited({ status, signal, error: error ?? undefined, unclean });
+        return listener?.exited({ status, signal, error: error ?? undefined, unclean, usage });
       }
     }
   }

@@ -25,6 +25,8 @@ export type Outcome = {
   assetEvents?: unknown;
   renderedFields?: unknown;
   renderedMapIndex?: string;
+  /** What the processes of the attempt have used, as the control plane reads it. */
+  usage?: unknown;
   endedAt?: string;
   pid?: number | undefined;
 };
@@ -40,6 +42,7 @@ export type ResultMessage = {
   asset_events?: unknown;
   rendered_fields?: unknown;
   rendered_map_index?: unknown;
+  usage?: unknown;
 };
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
@@ -72,6 +75,7 @@ export const failed = (cause: FailureCause, text: string): Outcome => ({ state: 
 
 function optional(message: ResultMessage): Partial<Outcome> {
   const { skips, asset_events: assetEvents, rendered_fields: renderedFields, rendered_map_index: mapIndex } = message;
+  const { usage } = message;
   return {
     ...(message.retryable === false && { retryable: false }),
     ...(typeof message.retry_delay === 'number' && { retryDelay: message.retry_delay }),
@@ -79,6 +83,7 @@ function optional(message: ResultMessage): Partial<Outcome> {
     ...(Array.isArray(assetEvents) && assetEvents.length > 0 && { assetEvents }),
     ...(typeof renderedFields === 'object' && renderedFields !== null && { renderedFields }),
     ...(typeof mapIndex === 'string' && { renderedMapIndex: mapIndex }),
+    ...(typeof usage === 'object' && usage !== null && { usage }),
   };
 }
 

@@ -22,6 +22,7 @@ import type { IsolationKind } from './isolation.ts';
 import { failed } from './outcome.ts';
 import { secretArguments } from './settings.ts';
 import { openTaskSockets } from './task-sockets.ts';
+import { readContainerPeak } from './usage.ts';
 
 export type Worker = {
   /** Ignores an attempt that it was given before, because orders may be repeated. */
@@ -201,6 +202,7 @@ export async function createWorker(input: {
       hostname: input.shownAs || hostname(),
       hidden,
       wasOutOfMemory,
+      containerPeak: isForOne ? readContainerPeak : undefined,
       signal: abandoned.signal,
       ...(input.graceMs !== undefined && { graceMs: input.graceMs }),
     });

@@ -14,6 +14,7 @@ import { addBackfillCommands } from './commands/backfill.ts';
 import { addCompileCommand } from './commands/compile.ts';
 import { addConfigCommand } from './commands/config.ts';
 import { addConnectionsCommands } from './commands/connections.ts';
+import { addCostCommand } from './commands/cost.ts';
 import { addDagsCommands } from './commands/dags.ts';
 import { addDatabaseCommands } from './commands/database.ts';
 import { addDeployCommand } from './commands/deploy.ts';
@@ -112,6 +113,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addVariablesCommands(program, context);
   addPoolsCommands(program, context);
   addAlertsCommands(program, context);
+  addCostCommand(program, context);
   program.commandsGroup('About svc:');
   addInformationCommands(program, context);
   return program;

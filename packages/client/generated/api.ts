@@ -818,6 +818,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get what tries have used and cost, by DAG, task, owner, tag, asset, queue or tenant
+         * @description A try counts on the day of its end, in UTC. A DAG with several owners counts for each of them.
+         */
+        get: operations["get_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags": {
         parameters: {
             query?: never;
@@ -928,6 +948,23 @@ export interface paths {
          * @description Answers with the task instances that were cleared or, with `dry_run`, would be. By default nothing is changed (`dry_run`), and only what failed is selected (`only_failed`).
          */
         post: operations["post_clear_task_instances"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/costAdvice": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get suitable resources of the tasks of a DAG, and what its last 30 runs show */
+        get: operations["get_cost_advice"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1457,6 +1494,23 @@ export interface paths {
         };
         /** Get one try of a task instance */
         get: operations["get_task_instance_try_details"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get what each try of a task instance has used, has cost, and has waited for */
+        get: operations["get_task_instance_usage"];
         put?: never;
         post?: never;
         delete?: never;
@@ -4049,6 +4103,75 @@ export interface components {
             /** @description Leave it out: there are no teams */
             team_name?: string | null;
         };
+        /** Cost */
+        Cost: {
+            by: string;
+            currency: string | null;
+            /** @description The most expensive first */
+            groups: components["schemas"]["CostGroup"][];
+            /**
+             * Format: date
+             * @description The first day that counts, in UTC
+             */
+            since: string;
+            total: components["schemas"]["CostTotal"];
+            total_entries: number;
+        };
+        /** CostAdvice */
+        CostAdvice: {
+            tasks: components["schemas"]["TaskCostAdvice"][];
+            total_entries: number;
+        };
+        /** CostGroup */
+        CostGroup: {
+            cost: number | null;
+            /** @description Seconds of processors */
+            cpu_seconds: number;
+            /** @description GiB of memory times seconds: the peak of each attempt times its time */
+            gib_seconds: number;
+            /** @description Empty for DAGs without an owner or tag */
+            key: string;
+            /** @description The largest private memory of a try */
+            memory_bytes: number;
+            /** @description Bytes read from storage */
+            read_bytes: number;
+            /** @description Seconds that processes had these tasks */
+            seconds: number;
+            /** @description Tries that have ended and have reported their usage */
+            tries: number;
+            waits: components["schemas"]["CostWait"][] | null;
+            /** @description Bytes written to storage */
+            written_bytes: number;
+        };
+        /**
+         * CostTotal
+         * @description Of all DAGs. Groups of owners, tags and assets may overlap, or leave out tasks
+         */
+        CostTotal: {
+            cost: number | null;
+            /** @description Seconds of processors */
+            cpu_seconds: number;
+            /** @description GiB of memory times seconds: the peak of each attempt times its time */
+            gib_seconds: number;
+            /** @description The largest private memory of a try */
+            memory_bytes: number;
+            /** @description Bytes read from storage */
+            read_bytes: number;
+            /** @description Seconds that processes had these tasks */
+            seconds: number;
+            /** @description Tries that have ended and have reported their usage */
+            tries: number;
+            /** @description Bytes written to storage */
+            written_bytes: number;
+        };
+        /** CostWait */
+        CostWait: {
+            /** @description What the reason means, as a sentence */
+            meaning: string;
+            /** @description A wait reason, or `slot` or `dispatched` */
+            reason: string;
+            seconds: number;
+        };
         /** CreateAlertRuleBody */
         CreateAlertRuleBody: {
             /**
@@ -5506,6 +5629,31 @@ export interface components {
             tasks: components["schemas"]["Task"][];
             total_entries: number;
         };
+        /** TaskCostAdvice */
+        TaskCostAdvice: {
+            advice: {
+                /** @enum {unknown} */
+                code: "memory_over_requested" | "memory_under_requested" | "slower_version";
+                text: string;
+            }[];
+            /** @description Processors that were busy on average, in the 95th of 100 instances */
+            cpus_p95: number;
+            memory_max_bytes: number;
+            memory_p95_bytes: number;
+            requested: {
+                cpu: string | null;
+                memory: string | null;
+            };
+            seconds_median: number;
+            /** @description Values for `resources` in svc.yaml */
+            suitable: {
+                cpu: string;
+                memory: string;
+            };
+            task_id: string;
+            /** @description Successful instances in the last 30 runs */
+            tries: number;
+        };
         /** TaskDependency */
         TaskDependency: {
             /** @description The kind of thing it waits for */
@@ -5703,6 +5851,12 @@ export interface components {
             /** @description Of a search: whether these are all matches */
             search_complete?: boolean;
         };
+        /** TaskInstanceUsage */
+        TaskInstanceUsage: {
+            currency: string | null;
+            total_entries: number;
+            tries: components["schemas"]["TryUsage"][];
+        };
         /** TaskStateStoreBody */
         TaskStateStoreBody: {
             /** @description `default` (without it, too): after `state_store.default_retention`. Null: never */
@@ -5781,6 +5935,20 @@ export interface components {
             kwargs: string;
             queue: string | null;
             triggerer_id: number | null;
+        };
+        /** TryUsage */
+        TryUsage: {
+            cost: number | null;
+            cpu_seconds: number | null;
+            gib_seconds: number | null;
+            memory_bytes: number | null;
+            queue: string;
+            read_bytes: number | null;
+            seconds: number | null;
+            state: string | null;
+            try_number: number;
+            waits: components["schemas"]["CostWait"][];
+            written_bytes: number | null;
         };
         /** UpdateTenantRequest */
         UpdateTenantRequest: {
@@ -7509,6 +7677,36 @@ export interface operations {
             };
         };
     };
+    get_cost: {
+        parameters: {
+            query?: {
+                by?: "dag" | "task" | "owner" | "tag" | "asset" | "queue" | "tenant";
+                /** @description Only this DAG */
+                dag_id?: string;
+                /** @description How many entries at most */
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+                /** @description The first day, in UTC. Default: seven days ago */
+                since?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Cost"];
+                };
+            };
+        };
+    };
     get_dags: {
         parameters: {
             query?: {
@@ -7858,6 +8056,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskInstanceCollection"];
+                };
+            };
+        };
+    };
+    get_cost_advice: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostAdvice"];
                 };
             };
         };
@@ -9204,6 +9424,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TaskInstanceHistory"];
+                };
+            };
+        };
+    };
+    get_task_instance_usage: {
+        parameters: {
+            query?: {
+                map_index?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+                task_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TaskInstanceUsage"];
                 };
             };
         };

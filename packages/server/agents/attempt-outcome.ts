@@ -9,6 +9,7 @@ import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import { isStorableText, storeProblem } from '@svc/spec/storable.ts';
 import { compileWhenUsed } from '../compile-when-used.ts';
 import type { AssetEventOutcome, AttemptOutcome, Awaits, Deferral, Failure } from '../engine/shared/attempts.ts';
+import type { ProcessUsage } from '../engine/shared/usage.ts';
 import { RpcError } from './rpc-errors.ts';
 import { valueFault } from './value-fault.ts';
 
@@ -60,6 +61,7 @@ const Report = Type.Object({
   renderedFields: Type.Optional(Type.Unknown()),
   renderedMapIndex: Type.Optional(Type.Unknown()),
   pid: Type.Optional(Type.Unknown()),
+  usage: Type.Optional(Type.Unknown()),
 });
 type Report = Static<typeof Report>;
 /** Fields that count only when the values can be stored. */
@@ -72,6 +74,17 @@ const report = compileWhenUsed(Report);
 const effects = compileWhenUsed(Effects);
 const failureReport = compileWhenUsed(Type.Object({ cause: Type.Enum(CAUSES), text: Type.Optional(Type.Unknown()) }));
 const processId = compileWhenUsed(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 }));
+
+const Amount = Type.Number({ minimum: 0, maximum: 1e18 });
+const processUsage = compileWhenUsed(
+  Type.Object({
+    cpu: Amount,
+    run: Amount,
+    memory: Amount,
+    read: Type.Optional(Amount),
+    written: Type.Optional(Amount),
+  }),
+);
 
 const invalid = (message: string): RpcError => new RpcError('invalid', `outcome: ${message}`);
 
@@ -150,10 +163,21 @@ function retryDelayOf(sent: unknown): { retryDelaySeconds?: number } {
   return { retryDelaySeconds: Math.min(seconds, MAX_SECONDS) };
 }
 
-const seenByAgent = ({ endedAt, pid }: Report): { endedAt?: string; pid?: number } => ({
+const seenByAgent = ({ endedAt, pid, usage }: Report): Pick<AttemptOutcome, 'endedAt' | 'pid' | 'usage'> => ({
   ...(endedAt !== undefined && { endedAt }),
   ...(processId.Check(pid) && { pid }),
+  ...usageOf(usage),
 });
+
+/** Usage that cannot be true counts as none, because the end of a task matters more. */
+function usageOf(sent: unknown): { usage?: ProcessUsage } {
+  if (!isRecord(sent)) return {};
+  const { cpu, run, memory, read, written } = Object.fromEntries(
+    Object.entries(sent).map(([name, value]) => [name, approximated(value)]),
+  );
+  const used = { cpu, run, memory, ...(read !== undefined && { read }), ...(written !== undefined && { written }) };
+  return processUsage.Check(used) ? { usage: used } : {};
+}
 
 function failureOf(failure: unknown): Failure {
   if (!isRecord(failure)) return { cause: 'exception' };

@@ -14,6 +14,7 @@ import { registerOidc } from './auth/oidc.ts';
 import { registerTokens } from './auth/tokens.ts';
 import { registerUsers } from './auth/users.ts';
 import { registerBackfills } from './backfills/backfills.ts';
+import { registerCost } from './cost/cost.ts';
 import { registerBundles } from './bundles/bundles.ts';
 import { registerDeployments } from './bundles/deployments.ts';
 import { registerWebhook } from './bundles/webhook.ts';
@@ -87,6 +88,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerLogs(app, services);
   registerDiagnosis(app, services);
   registerAlerts(app, services);
+  registerCost(app, services);
   registerXcoms(app, services);
   registerTaskStateStore(app, services);
   registerTasks(app, services);

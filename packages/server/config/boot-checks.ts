@@ -12,6 +12,7 @@ import { checkSingleSignOn } from './oidc-checks.ts';
 import { checkRedis } from './redis-checks.ts';
 import { editionOf, secretsBackendKwargs } from './resolved.ts';
 import { MIN_RETENTION_MS } from './keys-server.ts';
+import { PRICE } from './keys-storage.ts';
 import { readSecretKeys } from './secret-key.ts';
 import { broadRanges } from './trusted-proxies.ts';
 
@@ -32,6 +33,7 @@ export function checkBoot(config: Config, notBuilt = NOT_BUILT): BootReport {
       ...checkRedis(config),
       ...checkRole(config),
       ...checkRetention(config),
+      ...checkCost(config),
       ...checkNotBuilt(config, notBuilt),
     ],
     warnings: [...singleSignOn.warnings, ...safetyWarnings(config), ...completenessWarnings(config)],
@@ -277,4 +279,20 @@ function secretsBackendWarnings(config: Config): string[] {
   return [
     `secrets.backend is ${backend}, but secrets.backend_kwargs has neither connections_prefix nor variables_prefix: it is never asked; set at least one of them in SVC_SECRETS_BACKEND_KWARGS`,
   ];
+}
+
+/** Checks the prices of queues, because a map takes any text. */
+function checkCost({ cost }: Config): BootProblem[] {
+  const maps = [
+    { key: 'cost.queue_cpu_hour', prices: cost.queueCpuHour },
+    { key: 'cost.queue_gib_hour', prices: cost.queueGibHour },
+  ] as const;
+  return maps.flatMap(({ key, prices }) =>
+    Object.entries(prices)
+      .filter(([, price]) => !PRICE.test(price))
+      .map(([queue, price]) => ({
+        key,
+        message: `${key} has the price ${JSON.stringify(price)} for the queue ${queue}; write a number such as 0.031, without a currency`,
+      })),
+  );
 }

@@ -332,7 +332,7 @@ export const METRICS_KEYS = {
     default: false,
     edition: 'both',
     extension: true,
-    doc: 'Count the work of each task in addition to that of each DAG. Every task has about seven series.',
+    doc: 'Count the work of each task in addition to that of each DAG. Every task has about 16 series.',
   },
   'metrics.max_series': {
     type: 'int',

@@ -98,3 +98,53 @@ export const SECRETS_KEYS = {
     doc: 'Keyword arguments of that class as a JSON object, delivered verbatim; a kind is served only if its `*_prefix` argument is present.',
   },
 } as const satisfies Record<string, KeyDefinition>;
+
+/** A decimal number that is not negative. */
+export const PRICE = /^\d+(\.\d+)?$/;
+const PRICE_FORM = 'a number such as 0.031, without a currency';
+
+export const COST_KEYS = {
+  'cost.cpu_hour': {
+    type: 'string',
+    default: '',
+    pattern: PRICE,
+    allowed: PRICE_FORM,
+    edition: 'both',
+    extension: true,
+    defaultDoc: 'empty (no price)',
+    doc: 'Price of a processor for an hour. While neither this key nor `cost.gib_hour` is set, usage is shown without money.',
+  },
+  'cost.gib_hour': {
+    type: 'string',
+    default: '',
+    pattern: PRICE,
+    allowed: PRICE_FORM,
+    edition: 'both',
+    extension: true,
+    defaultDoc: 'empty (no price)',
+    doc: 'Price of a GiB of memory for an hour.',
+  },
+  'cost.queue_cpu_hour': {
+    type: 'map',
+    default: {},
+    edition: 'both',
+    extension: true,
+    doc: 'Other prices of a processor for an hour, by queue.',
+  },
+  'cost.queue_gib_hour': {
+    type: 'map',
+    default: {},
+    edition: 'both',
+    extension: true,
+    doc: 'Other prices of a GiB for an hour, by queue.',
+  },
+  'cost.currency': {
+    type: 'string',
+    default: 'USD',
+    pattern: /^[A-Za-z]{1,10}$/,
+    allowed: 'up to ten letters, such as EUR',
+    edition: 'both',
+    extension: true,
+    doc: 'Currency of these prices. It is only shown.',
+  },
+} as const satisfies Record<string, KeyDefinition>;

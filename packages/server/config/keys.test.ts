@@ -162,6 +162,11 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'metrics.statsd_prefix': 'airflow',
   'metrics.statsd_datadog_enabled': false,
   'alerts.allow_private_addresses': false,
+  'cost.cpu_hour': '',
+  'cost.gib_hour': '',
+  'cost.queue_cpu_hour': {},
+  'cost.queue_gib_hour': {},
+  'cost.currency': 'USD',
   'ui.airflow_version': '3.2.2',
   'ui.dist_dir': '',
 };

@@ -18,7 +18,7 @@ import {
   UI_KEYS,
   XCOM_KEYS,
 } from './keys-server.ts';
-import { LOGS_KEYS, SECRETS_KEYS } from './keys-storage.ts';
+import { COST_KEYS, LOGS_KEYS, SECRETS_KEYS } from './keys-storage.ts';
 
 /** In the order in which the pages and `svc config` show them. */
 export const CONFIG_KEYS = {
@@ -41,6 +41,7 @@ export const CONFIG_KEYS = {
   ...OBSERVABILITY_KEYS,
   ...METRICS_KEYS,
   ...ALERTS_KEYS,
+  ...COST_KEYS,
   ...UI_KEYS,
 } as const satisfies Record<string, KeyDefinition>;
 

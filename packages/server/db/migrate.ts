@@ -52,6 +52,7 @@ import * as webhooksOfBundles from './migrations/0045-webhooks-of-bundles.ts';
 import * as alerts from './migrations/0046-alerts.ts';
 import * as rollbacksOfDags from './migrations/0047-rollbacks-of-dags.ts';
 import * as namesOfDeadlines from './migrations/0048-names-of-deadlines.ts';
+import * as usageOfTries from './migrations/0049-usage-of-tries.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -107,6 +108,7 @@ const MIGRATIONS = {
   '0046-alerts': alerts,
   '0047-rollbacks-of-dags': rollbacksOfDags,
   '0048-names-of-deadlines': namesOfDeadlines,
+  '0049-usage-of-tries': usageOfTries,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -60,7 +60,14 @@ import type {
   TriggerersTable,
   TriggersTable,
 } from './tables/waiting.ts';
-import type { WorkFactsTable, WorkLeasesTable, WorkTotalsOfTenantsTable, WorkTotalsTable } from './tables/work.ts';
+import type {
+  UsageDaysTable,
+  WaitDaysTable,
+  WorkFactsTable,
+  WorkLeasesTable,
+  WorkTotalsOfTenantsTable,
+  WorkTotalsTable,
+} from './tables/work.ts';
 import type { WorkerTokensTable, WorkersTable } from './tables/workers.ts';
 
 export type { Moment } from './tables/columns.ts';
@@ -126,6 +133,8 @@ export type TenantTables = {
   alert_rules: AlertRulesTable;
   alerts: AlertsTable;
   alert_sources: AlertSourcesTable;
+  usage_days: UsageDaysTable;
+  wait_days: WaitDaysTable;
 };
 
 /** Tables without a tenant, or across tenants. */
@@ -212,6 +221,8 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   alert_rules: true,
   alerts: true,
   alert_sources: true,
+  usage_days: true,
+  wait_days: true,
 };
 
 export const isTenantTable = (name: string): boolean => Object.hasOwn(TENANT_TABLE_NAMES, name);

@@ -16,6 +16,7 @@ import {
   removeAudit,
   removeBackfills,
   removeEvents,
+  removeUsage,
 } from '../db/prune/old-rows.ts';
 import type { OldRows, OldRowsCursor } from '../db/prune/old-rows.ts';
 import { KEPT_FOR, NO_ROWS, countOwn, findOldRuns, readAverages, removeRuns } from '../db/prune/old-runs.ts';
@@ -89,6 +90,7 @@ export async function prune(input: PruneInput): Promise<PruneReport> {
       as: 'assetEvents',
     });
     await pruneBackfills(pass);
+    await pruneUsage(pass);
     if (auditBefore !== null)
       await pruneRows(pass, {
         find: (page) => findOldAudit(db.shared, { tenantId: id, before: auditBefore, ...page }),
@@ -188,6 +190,15 @@ async function pruneRows(pass: Pass, { find, remove, as }: Rows): Promise<void> 
     else if (ids.length > 0) report.removed[as] += (await inBatch(pass, (trx) => remove(trx, ids))) ?? 0;
     after = seenTo;
     if (seen < LOOK_AT_ONCE) return;
+  }
+}
+
+/** Sums of days whose tries have all become old. They are not counted, because they are no rows of a user. */
+async function pruneUsage(pass: Pass): Promise<void> {
+  const { tenantId, before, signal } = pass;
+  if (pass.leaseBy === null) return;
+  for (let removed: number | undefined = 1; removed && !signal.aborted;) {
+    removed = await inBatch(pass, (trx) => removeUsage(trx, { tenantId, before, limit: INSTANCES_AT_ONCE }));
   }
 }
 

@@ -21,6 +21,7 @@ from ..run.masks import masks
 from ..run.outcome import Outcome
 from ..run.stopping import Stopping
 from .last_words import report
+from .usage import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,13 +81,14 @@ def run_child(introduction: Introduction, *, parent: int, given: Surroundings) -
             introduction.before_job(channel)
         logs.sink.attach(channel)
         job = channel.receive()
+        usage = Usage()
         outcome = _run(job, request, given.dag, channel, stopping)
         if not channel.is_ours:
             os._exit(0)  # the body forked, and this is the copy that came back from it
         stopping.die_if_terminated()
         _end_helpers()
         _let_output_go()
-        report(outcome, channel, _last_words(given))
+        report(outcome, channel, {**_last_words(given), "usage": usage.message()})
     except AgentGone:
         os._exit(71)
     except BaseException:

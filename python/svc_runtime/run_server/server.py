@@ -323,7 +323,7 @@ class Server:
                     left = self.leftovers.of_processes(self._strays() - {pid} - self.dying, pid)
                 kill_group(pid)
             try:
-                pid, status = os.waitpid(pid or -1, os.WNOHANG)
+                pid, status, used = os.wait4(pid or -1, os.WNOHANG)
             except ChildProcessError:
                 return
             if not pid:
@@ -336,7 +336,9 @@ class Server:
             del self.attempts[attempt]
             code = os.waitstatus_to_exitcode(status)
             number = -code if code < 0 else None
-            event = {"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number}
+            event: dict = {"event": "exit", "attempt": attempt, "status": None if number else code, "signal": number}
+            if code != 0:  # it has not reported its usage; the memory includes what the server shares with it
+                event["usage"] = {"cpu": used.ru_utime + used.ru_stime, "memory": used.ru_maxrss * 1024}
             if self.leftovers is not None:
                 reason = left or self.leftovers.of_server(is_idle=not self.attempts)
                 if reason is not None:

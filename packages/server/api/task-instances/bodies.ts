@@ -101,7 +101,7 @@ export async function surroundingsOf(
   };
 }
 
-function tryBody(row: TryRow, { version, task }: Surroundings): TryBody {
+function tryBody(row: Omit<TryRow, 'usage'>, { version, task }: Surroundings): TryBody {
   return {
     task_id: row.task_id,
     dag_id: row.dag_id,

@@ -15,7 +15,7 @@ import {
   XCOM_KEYS,
 } from '../keys-server.ts';
 import type { ConfigKey } from '../keys.ts';
-import { LOGS_KEYS, SECRETS_KEYS } from '../keys-storage.ts';
+import { COST_KEYS, LOGS_KEYS, SECRETS_KEYS } from '../keys-storage.ts';
 
 export interface ReferenceSection {
   readonly title: string;
@@ -82,5 +82,6 @@ export const REFERENCE_SECTIONS: readonly ReferenceSection[] = [
   { title: 'Observability (`observability.*`)', keys: keysOf(OBSERVABILITY_KEYS) },
   { title: 'Metrics (`metrics.*`)', keys: keysOf(METRICS_KEYS) },
   { title: 'Alerts (`alerts.*`)', keys: keysOf(ALERTS_KEYS) },
+  { title: 'Cost (`cost.*`)', keys: keysOf(COST_KEYS) },
   { title: 'UI (`ui.*`)', keys: keysOf(UI_KEYS) },
 ];

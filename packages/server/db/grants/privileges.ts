@@ -80,6 +80,8 @@ export const GRANTS: Grants = {
   work_facts: { api: APPEND, scheduler: WRITE },
   work_totals: { api: READ, scheduler: WRITE },
   work_totals_of_tenants: { api: READ, scheduler: WRITE },
+  usage_days: { api: READ, scheduler: WRITE },
+  wait_days: { api: READ, scheduler: WRITE },
   work_leases: both({ select: true, insert: true, update: true }),
   xcoms: both(WRITE),
   // A change of an XCom notes whether its stored value is still in use: migration 0039.

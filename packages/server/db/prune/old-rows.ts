@@ -82,6 +82,24 @@ export async function removeBackfills(trx: SharedDb, tenantId: string, before: M
   return Number(numAffectedRows);
 }
 
+/** Removes sums of usage of days before that of the moment, at most `limit` of each table. Returns their number. */
+export async function removeUsage(
+  trx: SharedDb,
+  { tenantId, before, limit }: { tenantId: string; before: Moment; limit: number },
+): Promise<number> {
+  let removed = 0;
+  for (const table of ['usage_days', 'wait_days']) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${sql.table(table)} where ctid = any(array(
+        select ctid from ${sql.table(table)} where tenant_id = ${tenantId}::uuid
+          and day < (${before}::timestamptz at time zone 'UTC')::date limit ${limit} for update skip locked))`.execute(
+      trx,
+    );
+    removed += Number(numAffectedRows);
+  }
+  return removed;
+}
+
 export async function findOldAudit(db: SharedDb, { tenantId, before, after, limit }: Page): Promise<OldRows> {
   const { rows } = await sql<{ id: number; at: Moment; isNeeded: boolean }>`
     select e.id, e.at, false as "isNeeded" from audit_log e

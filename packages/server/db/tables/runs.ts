@@ -102,6 +102,10 @@ export type TaskInstancesTable = {
   rendered_map_index: string | null;
   version_number: number;
   updated_at: Timestamp;
+  /** What the try has used: JSON (engine/shared/usage.ts). */
+  usage: string | null;
+  /** Since when it has had the reason for which it waits. A trigger of the database sets it. */
+  waiting_since: NullableTimestamp;
 };
 
 export type TaskInstanceHistoryTable = {
@@ -131,6 +135,7 @@ export type TaskInstanceHistoryTable = {
   failure_detail: string | null;
   rendered_map_index: string | null;
   version_number: number;
+  usage: string | null;
 };
 
 /**

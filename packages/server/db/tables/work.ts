@@ -1,6 +1,6 @@
 /** Metrics of work: what has happened, and the totals that schedulers keep (migration 0041). */
 import type { Generated } from 'kysely';
-import type { GivenTimestamp } from './columns.ts';
+import type { GivenTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type WorkFactsTable = {
   id: Generated<number>;
@@ -16,6 +16,10 @@ export type WorkFactsTable = {
   seconds: number | null;
   queued_seconds: number | null;
   scheduled_seconds: number | null;
+  at: Timestamp;
+  queue: string | null;
+  /** Of a try that has ended: JSON (engine/shared/usage.ts). */
+  usage: string | null;
 };
 
 /** The other columns are those of work/work-columns.ts. */
@@ -43,10 +47,32 @@ export type WorkDuration =
   | 'run_success'
   | 'run_failed'
   | 'run_delay'
-  | 'first_task_delay';
+  | 'first_task_delay'
+  | 'cpu'
+  | 'process'
+  | 'memory';
 
 /** Counts of a tenant, such as those of operators. */
 export type WorkTotalsOfTenantsTable = { tenant_id: string; metric: string; label: string; count: number };
+
+/** What the tries of a task that ended on a day (UTC) have used (migration 0049). */
+export type UsageDaysTable = {
+  tenant_id: TenantId;
+  day: string;
+  dag_id: string;
+  task_id: string;
+  queue: string;
+  tries: number;
+  seconds: number;
+  cpu_seconds: number;
+  gib_seconds: number;
+  memory_bytes: number;
+  read_bytes: number;
+  written_bytes: number;
+};
+
+/** How long the tries of a DAG that ended on a day (UTC) have waited, by reason. */
+export type WaitDaysTable = { tenant_id: TenantId; day: string; dag_id: string; reason: string; seconds: number };
 
 /** The process that exports the metrics of work, one for each way of export. */
 export type WorkLeasesTable = { name: string; holder: string; until: GivenTimestamp };

@@ -26,6 +26,7 @@ const COLUMNS = [
   't.failure_reason',
   't.failure_detail',
   't.version_number',
+  't.usage',
   'r.run_id',
 ] as const;
 

@@ -7,6 +7,7 @@ import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Database } from '../database.ts';
 import type { WorkFactsTable } from '../tables/work.ts';
+import { USAGE_ADDED, USAGE_COLUMNS, changesOfUsage, changesOfWaits } from './usage-columns.ts';
 import { WORK_COLUMNS, changesOfDags, changesOfTenants } from './work-columns.ts';
 
 /** Bounds the time of one statement. A backlog takes several. */
@@ -43,6 +44,14 @@ export async function foldWork(
       insert into work_totals_of_tenants as w (tenant_id, metric, label, count)
       select * from (${sql.raw(changesOfTenants('taken'))}) changes order by 1, 2, 3
       on conflict (tenant_id, metric, label) do update set count = w.count + excluded.count
+    ), of_usage as (
+      insert into usage_days as w (tenant_id, day, dag_id, task_id, queue, ${sql.raw(USAGE_COLUMNS)})
+      select * from (${sql.raw(changesOfUsage('taken'))}) changes order by 1, 2, 3, 4, 5
+      on conflict (tenant_id, day, dag_id, task_id, queue) do update set ${sql.raw(USAGE_ADDED)}
+    ), of_waits as (
+      insert into wait_days as w (tenant_id, day, dag_id, reason, seconds)
+      select * from (${sql.raw(changesOfWaits('taken'))}) changes order by 1, 2, 3, 4
+      on conflict (tenant_id, day, dag_id, reason) do update set seconds = w.seconds + excluded.seconds
     )
     select count(*)::int as taken,
       ${returnsFacts ? FACTS : sql`'[]'::json`} as facts
@@ -55,6 +64,11 @@ export async function removeOrphanTotals(db: Database): Promise<void> {
   await sql`
     delete from work_totals w where not exists (
       select from dags d where d.tenant_id = w.tenant_id and d.dag_id = w.dag_id)`.execute(db.shared);
+  for (const table of ['usage_days', 'wait_days']) {
+    await sql`
+      delete from ${sql.table(table)} w where not exists (
+        select from dags d where d.tenant_id = w.tenant_id and d.dag_id = w.dag_id)`.execute(db.shared);
+  }
   await sql`
     delete from work_totals_of_tenants w where not exists (select from tenants t where t.id = w.tenant_id)`.execute(
     db.shared,

@@ -13,7 +13,10 @@ export type DurationMetric =
   | 'dagrun.duration.success'
   | 'dagrun.duration.failed'
   | 'dagrun.schedule_delay'
-  | 'dagrun.first_task_scheduling_delay';
+  | 'dagrun.first_task_scheduling_delay'
+  | 'svc.task.cpu_seconds'
+  | 'svc.task.process_seconds'
+  | 'svc.task.memory_gib_seconds';
 
 const STATES = [
   'success',
@@ -62,7 +65,15 @@ export const DURATIONS: readonly DurationColumn[] = [
     seconds: 'first.seconds',
     when: ENDED,
   },
+  { column: 'cpu', metric: 'svc.task.cpu_seconds', seconds: usageOf('cpu'), when: ATTEMPT },
+  { column: 'process', metric: 'svc.task.process_seconds', seconds: usageOf('run'), when: ATTEMPT },
+  { column: 'memory', metric: 'svc.task.memory_gib_seconds', seconds: usageOf('gib'), when: ATTEMPT },
 ];
+
+/** A number of the usage of a try (engine/shared/usage.ts). */
+function usageOf(field: string): string {
+  return `(f.usage::jsonb ->> '${field}')::float8`;
+}
 
 /** The columns in the order in which statements list them, each with its sum over facts. */
 const SUMS: readonly (readonly [column: string, sum: string])[] = [

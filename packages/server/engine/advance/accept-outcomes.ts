@@ -18,6 +18,7 @@ import { isRunFinished } from '@svc/spec/states.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import type { PlanEvent } from '../plan/types.ts';
 import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer } from '../shared/attempts.ts';
+import { usageAfter } from '../shared/usage.ts';
 import { deferredColumns } from './deferred-columns.ts';
 import type { Ending } from './ending.ts';
 import type { RunWork } from './run-work.ts';
@@ -85,6 +86,7 @@ function applyEnding(
   const reported = {
     ...(outcome.renderedMapIndex !== undefined && { rendered_map_index: outcome.renderedMapIndex }),
     ...(outcome.pid !== undefined && { pid: outcome.pid }),
+    usage: usageAfter(row, outcome.usage),
   };
   switch (outcome.state) {
     case 'success':
@@ -191,7 +193,7 @@ function applyLoss(
     failure,
     isRetryable: true,
     at: work.now,
-    reported: {},
+    reported: { usage: usageAfter(row, undefined) },
     ...(usesNoRetry && { loss: { number: losses + 1 } }),
   });
 }

@@ -9,6 +9,7 @@ import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import type { AttemptKey } from '../sql/attempts.ts';
 import type { Deferral } from '../sql/triggers.ts';
+import type { ProcessUsage } from './usage.ts';
 
 export type { Awaits, Deferral } from '../sql/triggers.ts';
 
@@ -74,6 +75,7 @@ export type AttemptOutcome = {
   endedAt?: string;
   /** The id of the process on the worker's machine. */
   pid?: number;
+  usage?: ProcessUsage;
 };
 
 export type StartingWorker = { hostname: string; pid: number | null; readStartFacts?: ReadStartFacts };

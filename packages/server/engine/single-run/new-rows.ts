@@ -34,6 +34,8 @@ export const newInstanceRow = (instance: NewInstance, now: string): InstanceRow 
   rendered_map_index: null,
   pid: null,
   updated_at: now,
+  usage: null,
+  waiting_since: null,
 });
 
 export function newRunRow(spec: CompiledSpec, given: NewLocalRun, now: string): RunRow {

@@ -58,6 +58,8 @@ export const INSTANCE_COLUMNS = {
   version_number: ['int', 'insert', 'update', 'clear'],
   pid: ['int', 'update'],
   updated_at: ['timestamptz'], // set by every update, from the clock of the database
+  usage: ['text', 'update'],
+  waiting_since: ['timestamptz'], // set by a trigger of the database
 } as const satisfies Record<keyof InstanceRow, readonly [SqlType, ...Use[]]>;
 
 type InstanceColumns = typeof INSTANCE_COLUMNS;

@@ -36,6 +36,7 @@ const KEPT: Readonly<Record<HistoryColumn, string | true>> = {
   failure_detail: true,
   rendered_map_index: true,
   version_number: true,
+  usage: true,
 };
 
 const NAMES = fixedText(Object.keys(KEPT).join(', '));
@@ -70,7 +71,7 @@ export async function keepTries(trx: SharedDb, picks: readonly InstancePick[]): 
     where t.try_number > 0
     on conflict (tenant_id, run, task_id, map_index, try_number) do update set
       state = excluded.state, end_date = excluded.end_date, failure_reason = excluded.failure_reason,
-      failure_detail = excluded.failure_detail`.execute(trx);
+      failure_detail = excluded.failure_detail, usage = excluded.usage`.execute(trx);
 }
 
 /**

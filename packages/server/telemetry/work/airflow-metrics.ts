@@ -5,7 +5,7 @@
 import type { WorkMetricName } from './work-metrics.ts';
 
 export type Counterpart =
-  /** A metric of work with the same name. */
+  /** A metric of work with the same name, or one of svc's own in its place. */
   | { have: WorkMetricName; note?: string }
   /** A metric of the process, by its name in Prometheus. */
   | { other: string; note?: string }
@@ -114,7 +114,20 @@ export const AIRFLOW_METRICS: readonly AirflowMetric[] = [
     'dag_processing.last_num_of_db_queries.{dag_file}',
   ]),
   ...without('gauge', 'a triggerer has no limit', ['triggerer.capacity_left']),
-  ...without('gauge', `${NOT_YET}: no try records its processor time and memory`, ['task.cpu_usage', 'task.mem_usage']),
+  {
+    type: 'gauge',
+    name: 'task.cpu_usage',
+    legacy: 'task.cpu_usage.{dag_id}.{task_id}',
+    have: 'svc.task.cpu_seconds',
+    note: 'its rate over that of `svc_task_process_seconds`; StatsD has the percentage of each try',
+  },
+  {
+    type: 'gauge',
+    name: 'task.mem_usage',
+    legacy: 'task.mem_usage.{dag_id}.{task_id}',
+    have: 'svc.task.memory_gib_seconds',
+    note: 'its rate over that of `svc_task_process_seconds` is in GiB, because the memory of the host is unknown',
+  },
   { type: 'gauge', name: 'edge_worker.connected', other: 'svc_workers', note: 'by kind, pool and state' },
   ...without('gauge', NO_EDGE, [
     'edge_worker.maintenance',

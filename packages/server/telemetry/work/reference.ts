@@ -35,7 +35,7 @@ it dies, that takes up to 90 seconds. Scrape all processes, as the chart's monit
 
 ## Number of series
 
-- A DAG has about 20 series. \`metrics.per_task\` adds the label \`task_id\`, with which each task has about 10.
+- A DAG has about 26 series. \`metrics.per_task\` adds the label \`task_id\`, with which each task has about 16.
 - A scrape has at most \`metrics.max_series\` series of work (100,000). Tenants, pools and operators come first, then
   DAGs in the order of their names within a tenant. A DAG has all of its series or none.
 - \`${LEFT_OUT}\` is the number of the series that the limit has left out.

@@ -20,6 +20,9 @@ const fact = (parts: Partial<WorkFact>): WorkFact => ({
   seconds: 1.5,
   queued_seconds: null,
   scheduled_seconds: null,
+  at: '2026-01-01T00:00:00.000000Z',
+  queue: 'default',
+  usage: null,
   ...parts,
 });
 const PLAIN = { prefix: 'airflow', hasTags: false, perTask: false };
@@ -32,6 +35,9 @@ it('an attempt has the names that a StatsD mapping of Airflow expects', () => {
     'airflow.operator_successes_BashOperator:1|c',
     'airflow.dag.etl.load.duration:1500|ms',
   ]);
+  expect(linesOfFacts([fact({ usage: '{"cpu":1.5,"run":2}' })], PLAIN)).toContain(
+    'airflow.task.cpu_usage.etl.load:75|g',
+  );
   expect(linesOfFacts([fact({ kind: 'run_ended', state: 'failed' })], PLAIN)).toEqual([
     'airflow.dagrun.duration.failed.etl:1500|ms',
   ]);

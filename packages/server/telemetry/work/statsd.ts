@@ -1,6 +1,7 @@
 /** The metrics of work as lines of StatsD, under Airflow's names, with or without the tags of DogStatsD. */
 import { createSocket } from 'node:dgram';
 import type { WorkFact } from '../../db/work/fold-work.ts';
+import { readUsage } from '../../db/work/stored-usage.ts';
 import { definitionOf } from './work-metrics.ts';
 import type { WorkSeries } from './work-series.ts';
 
@@ -57,6 +58,7 @@ function measuredOf(fact: WorkFact, { perTask }: StatsdFormat): Measured[] {
               }),
             ]
           : []),
+        ...cpuUsage(fact.usage, `task.cpu_usage.${dag}.${task}`, ofTask),
         ...time('task.duration', `dag.${dag}.${task}.duration`, ofTask, seconds),
         ...time('task.queued_duration', `dag.${dag}.${task}.queued_duration`, ofTask, fact.queued_seconds),
         ...time('task.scheduled_duration', `dag.${dag}.${task}.scheduled_duration`, ofTask, fact.scheduled_seconds),
@@ -71,6 +73,13 @@ function measuredOf(fact: WorkFact, { perTask }: StatsdFormat): Measured[] {
     case 'asset_run':
       return [one('asset.triggered_dagruns', 'asset.triggered_dagruns', { tenant })];
   }
+}
+
+/** The percentage of one processor that a try has used. */
+function cpuUsage(usage: string | null, legacy: string, tags: Tags): Measured[] {
+  const { cpu, run = 0 } = readUsage(usage);
+  if (cpu === undefined || run <= 0) return [];
+  return [{ name: 'task.cpu_usage', legacy, tags, value: `${Number(((100 * cpu) / run).toFixed(1))}|g` }];
 }
 
 function lineOf({ name, legacy, tags, value }: Measured, { prefix, hasTags }: StatsdFormat): string {

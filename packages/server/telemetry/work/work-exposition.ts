@@ -77,7 +77,7 @@ const PROMETHEUS_NAMES = Object.fromEntries(NAMES.map((name) => [name, prometheu
   string
 >;
 /** Of a DAG whose tasks and runs have succeeded and failed. */
-const SERIES_OF_A_ROW = 20;
+const SERIES_OF_A_ROW = 26;
 
 const gaugeText = (name: string, help: string, value: number): string =>
   `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${name} ${value}\n`;

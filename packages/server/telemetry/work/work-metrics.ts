@@ -56,6 +56,9 @@ export const WORK_METRICS = {
     DAG,
     'Seconds from the time at which a scheduled run was due to the start of its first task.',
   ),
+  'svc.task.cpu_seconds': summary(TASK_LABELS, 'Seconds of processors that a try has used.'),
+  'svc.task.process_seconds': summary(TASK_LABELS, 'Seconds that the processes of a try had its task.'),
+  'svc.task.memory_gib_seconds': summary(TASK_LABELS, 'GiB of memory of a try, times seconds.'),
 } as const satisfies Record<string, Definition>;
 
 export type WorkMetricName = keyof typeof WORK_METRICS;
@@ -64,8 +67,9 @@ export const isWorkMetric = (name: string): name is WorkMetricName => Object.has
 
 export const definitionOf = (name: WorkMetricName): Definition => WORK_METRICS[name];
 
-/** The name in Prometheus. */
-export const prometheusName = (name: string): string => `airflow_${name.replaceAll(/[.-]/g, '_')}`;
+/** The name in Prometheus. Metrics that Airflow does not have begin with `svc`. */
+export const prometheusName = (name: string): string =>
+  `${name.startsWith('svc.') ? '' : 'airflow_'}${name.replaceAll(/[.-]/g, '_')}`;
 
 /** How many series the limit has left out. */
 export const LEFT_OUT = 'svc_metrics_series_left_out';
