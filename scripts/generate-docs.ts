@@ -17,13 +17,17 @@ import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
 import { renderPythonModule } from '@svc/spec/sensitive-names.ts';
+import { renderRunChanges, renderTaskChanges } from '@svc/spec/transitions.ts';
 import { renderChartSchema } from './chart/schema.ts';
+import { withParts } from './generated-parts.ts';
 
 export interface DocGenerator {
   /** Relative to the repository. */
   readonly path: string;
   readonly render: () => string | Promise<string>;
 }
+
+const ARCHITECTURE = join(import.meta.dirname, '..', 'docs', 'architecture.md');
 
 /** To generate another page, add a line. */
 export const GENERATORS: readonly DocGenerator[] = [
@@ -38,6 +42,10 @@ export const GENERATORS: readonly DocGenerator[] = [
   { path: 'docs/coming-from-airflow.md', render: () => renderComingFromAirflow() },
   { path: 'docs/svc-yaml.md', render: renderProjectReference },
   { path: 'docs/compiled-spec.md', render: renderSpecReference },
+  {
+    path: 'docs/architecture.md',
+    render: () => withParts(ARCHITECTURE, { 'task instances': renderTaskChanges, runs: renderRunChanges }),
+  },
   { path: 'docs/failure-causes.md', render: renderFailureCauses },
   { path: 'docs/log-codes.md', render: renderLogCodes },
   { path: 'python/svc_runtime/run/sensitive_names.py', render: renderPythonModule },

@@ -1,20 +1,22 @@
 import { describe, expect, it } from 'vitest';
 import {
-  MARKABLE_STATES,
   RUN_STATES,
-  RUN_TRANSITIONS,
   TASK_STATES,
-  TASK_TRANSITIONS,
   isFailure,
   isFinished,
   isOccupying,
   isRunFinished,
   isSuccessLike,
   isWaiting,
+} from './states.ts';
+import {
+  MARKABLE_STATES,
+  RUN_TRANSITIONS,
+  TASK_TRANSITIONS,
   mayMark,
   mayRunTransition,
   mayTransition,
-} from './states.ts';
+} from './transitions.ts';
 
 describe('task states', () => {
   it('no scheduler or worker changes a finished task: only people do', () => {

@@ -2,7 +2,8 @@
  * A run on paper: plays the driver's part for the planner, with rows in memory instead of a database. Nothing is loaded
  * until the planner asks for it, so what it reads is known; every change is checked against the table of transitions.
  */
-import { isFinished, mayTransition, type TaskState, type TaskStateOrNone } from '@svc/spec/states.ts';
+import { isFinished, type TaskState, type TaskStateOrNone } from '@svc/spec/states.ts';
+import { mayTransition } from '@svc/spec/transitions.ts';
 import { initialInstances, type Blueprint } from '@svc/server/engine/plan/blueprint.ts';
 import { plan } from '@svc/server/engine/plan/plan.ts';
 import type {
