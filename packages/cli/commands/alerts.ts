@@ -12,7 +12,16 @@ import { timeText } from '../output/wording.ts';
 import { parseCount } from '../runs/run-options.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-const EVENTS = ['failed', 'retried', 'lost_worker', 'broken_file', 'recovered'] as const;
+const EVENTS = [
+  'failed',
+  'retried',
+  'lost_worker',
+  'broken_file',
+  'late',
+  'stuck',
+  'stale_schedule',
+  'recovered',
+] as const;
 const CHANNELS = ['webhook', 'slack_webhook', 'slack_bot', 'pagerduty', 'opsgenie', 'teams', 'email'] as const;
 
 type AddOptions = ClientCommandOptions & {
@@ -26,6 +35,10 @@ type AddOptions = ClientCommandOptions & {
   task: string[];
   afterTries: number;
   quiet?: string;
+  lateAfter?: string;
+  slowerThan?: number;
+  stuckAfter?: string;
+  staleAfter?: string;
 };
 type MuteOptions = ClientCommandOptions & { for?: string; off?: boolean };
 type SentOptions = ClientCommandOptions & { open?: boolean; limit: number };
@@ -107,11 +120,19 @@ function addAdd(alerts: SvcCommand, context: CliContext): void {
     .option('--owner <glob>', 'only DAGs of such an owner; may be repeated', repeated, [])
     .option('--task <glob>', 'only these tasks; may be repeated', repeated, [])
     .option('--after-tries <number>', 'with "retried": from which failed try on', parseCount, 1)
+    .option('--late-after <time>', 'with "late": not finished this long after a run was due, such as 30m or 2h')
+    .option('--slower-than <factor>', 'with "late": slower than its own 95th percentile times this', parseFactor)
+    .option('--stuck-after <time>', 'with "stuck": waits this long for a worker or a slot (default: 15m)')
+    .option('--stale-after <time>', 'with "stale_schedule": the next run is overdue by this (default: 10m)')
     .option('--quiet <from-until>', 'quiet hours, such as "22:00-06:00" or "22:00-06:00 Europe/Berlin"')
     .example('all failures to Slack', 'svc alerts add failures --channel slack_webhook --connection slack')
     .example(
       'lost workers of some DAGs to PagerDuty',
       'svc alerts add on-call --on lost_worker --on recovered --dag "sales_*" --channel pagerduty --connection pagerduty',
+    )
+    .example(
+      'slow runs and stuck tasks',
+      'svc alerts add slow --on late --on stuck --slower-than 3 --channel teams --connection teams',
     )
     .action((name: string, options: AddOptions) => add(context, name, options));
 }
@@ -131,10 +152,26 @@ async function add(context: CliContext, name: string, options: AddOptions): Prom
       tasks: options.task,
       after_tries: options.afterTries,
       ...(options.quiet !== undefined && quietHours(options.quiet)),
+      ...(options.lateAfter !== undefined && { late_seconds: secondsOf(options.lateAfter) }),
+      ...(options.slowerThan !== undefined && { late_factor: options.slowerThan }),
+      ...(options.stuckAfter !== undefined && { stuck_seconds: secondsOf(options.stuckAfter) }),
+      ...(options.staleAfter !== undefined && { stale_seconds: secondsOf(options.staleAfter) }),
     },
   });
   if (options.json) printJson(context, rule);
   else context.stdout.write(`Added ${name}. Send a test message with: svc alerts test ${name}\n`);
+}
+
+function secondsOf(text: string): number {
+  const [, number, unit = ''] = TIME.exec(text) ?? [];
+  if (number === undefined) throw usageError(`${text} is no time`, 'write it as 30m, 8h or 2d');
+  return (Number(number) * (UNITS[unit] ?? 0)) / 1_000;
+}
+
+function parseFactor(text: string): number {
+  const factor = Number(text);
+  if (Number.isFinite(factor) && factor >= 1) return factor;
+  throw usageError(`${text} is no factor`, 'write a number from 1 on, such as 1.5');
 }
 
 function quietHours(text: string) {
@@ -194,10 +231,11 @@ async function ruleNamed(client: Client, name: string): Promise<AlertRule> {
   });
 }
 
+const TIME = /^(\d{1,6})([mhd])$/;
 const UNITS: Record<string, number> = { m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 async function mute(context: CliContext, name: string, options: MuteOptions): Promise<void> {
-  const [, number, unit = ''] = /^(\d{1,6})([mhd])$/.exec(options.for ?? '') ?? [];
+  const [, number, unit = ''] = TIME.exec(options.for ?? '') ?? [];
   if (options.off !== true && number === undefined) {
     throw usageError('give --for with a time such as 30m, 8h or 2d, or --off');
   }

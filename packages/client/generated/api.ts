@@ -3176,6 +3176,8 @@ export interface components {
             id: string;
             last_error: string | null;
             last_sent_at: string | null;
+            late_factor: number | null;
+            late_seconds: number | null;
             muted_until: string | null;
             name: string;
             owners: string[];
@@ -3184,6 +3186,8 @@ export interface components {
             quiet_until: string | null;
             /** @description Empty: made by a user. Otherwise the DAG that defines it */
             source: string;
+            stale_seconds: number | null;
+            stuck_seconds: number | null;
             tags: string[];
             target: string;
             tasks: string[];
@@ -4189,7 +4193,11 @@ export interface components {
              */
             dags?: string[];
             /** @description `recovered` adds a message when an alert is over */
-            events: ("failed" | "retried" | "lost_worker" | "broken_file" | "recovered")[];
+            events: ("failed" | "retried" | "lost_worker" | "broken_file" | "late" | "stuck" | "stale_schedule" | "recovered")[];
+            /** @description Of `late`: a run that takes this many times its own 95th percentile. Default: 2, without `late_seconds` */
+            late_factor?: number;
+            /** @description Of `late`: a run that is not finished this long after it was due */
+            late_seconds?: number;
             name: string;
             /**
              * @description Owners of the DAG, one of which must match. Empty: any
@@ -4202,6 +4210,10 @@ export interface components {
             quiet_timezone?: string;
             /** @description End of the quiet hours. Messages wait until then */
             quiet_until?: string;
+            /** @description Of `stale_schedule`: a next run that is overdue by this much. Default: 600 */
+            stale_seconds?: number;
+            /** @description Of `stuck`: a task that waits this long for a worker or a slot. Default: 900 */
+            stuck_seconds?: number;
             /**
              * @description Tags of the DAG, one of which must match. Empty: any
              * @default []

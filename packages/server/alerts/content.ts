@@ -5,7 +5,7 @@
 import { FAILURE_CAUSES, isFailureCause } from '@svc/spec/failure-causes.ts';
 import { safeText } from '@svc/spec/text/safe-text.ts';
 import type { AlertRow, SourceRow } from '../db/alerts/alerts.ts';
-import type { Failure } from '../diagnosis/types.ts';
+import type { Failure, Wait } from '../diagnosis/types.ts';
 import { MAX_TEXT } from './message.ts';
 import type { AlertMessage, MessageKind } from './message.ts';
 
@@ -16,12 +16,20 @@ export type ContentInput = {
   dags: readonly SourceRow[];
   runId: string | null;
   failure: Failure | null;
+  /** Why a stuck task waits. */
+  wait: Wait<string> | null;
   baseUrl: string;
 };
 
 const MAX_TITLE = 160;
 const MAX_LINE = 200;
 const MAX_NAMED = 3;
+
+const ADVICE: Record<string, string> = {
+  late: 'look at the tab Why of the run, or at "svc runs why"',
+  stuck: 'look at the page Fleet: add workers or slots for this queue',
+  stale_schedule: 'look at its runs, which may have reached max_active_runs, and at the health of the scheduler',
+};
 
 export function messageOf(input: ContentInput): AlertMessage {
   const { alert, kind, rule, dags, runId } = input;
@@ -57,9 +65,25 @@ const VERBS: Record<string, string> = {
   lost_worker: 'lost its worker',
 };
 
+/** What time alone causes has no failures that it could count. */
+const TIMED = new Set<string>(['late', 'stuck', 'stale_schedule']);
+
+function subjectOfTime(alert: AlertRow, dags: readonly SourceRow[]): string {
+  const tasks = dags.reduce((sum, dag) => sum + dag.tasks, 0);
+  const dag = safeText(alert.dag_id);
+  if (alert.event === 'stuck') {
+    const place = dags.length > 1 ? `${dags.length} DAGs` : dag;
+    return tasks > 1 ? `${tasks} tasks of ${place} are stuck` : `${safeText(alert.task_id)} of ${dag} is stuck`;
+  }
+  if (alert.event === 'late')
+    return dags.length > 1 ? `Runs of ${dags.length} DAGs are late` : `A run of ${dag} is late`;
+  return dags.length > 1 ? `The schedules of ${dags.length} DAGs are stale` : `The schedule of ${dag} is stale`;
+}
+
 /** `load of sales failed`, or `42 tasks of 9 DAGs failed`. */
 function subjectOf(alert: AlertRow, dags: readonly SourceRow[]): string {
   if (alert.event === 'broken_file') return `DAG file ${safeText(alert.dag_id)}`;
+  if (TIMED.has(alert.event)) return subjectOfTime(alert, dags);
   const verb = VERBS[alert.event] ?? alert.event;
   const tasks = dags.reduce((sum, dag) => sum + dag.tasks, 0);
   if (alert.failures <= 1 || (tasks <= 1 && alert.task_id === '')) {
@@ -77,10 +101,10 @@ const causeText = ({ cause, detail }: AlertRow): string => {
 
 const timeOf = (moment: string): string => `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`;
 
-function textOf({ alert, kind, dags, failure }: ContentInput): string {
+function textOf({ alert, kind, dags, failure, wait }: ContentInput): string {
   if (kind === 'over') {
     const from = timeOf(alert.opened_at);
-    return `It lasted from ${from} to ${timeOf(alert.over_at ?? alert.last_at)}. ${alert.failures} failures in all.`;
+    return `It lasted from ${from} to ${timeOf(alert.over_at ?? alert.last_at)}. ${TIMED.has(alert.event) ? '' : `${alert.failures} failures in all.`}`.trim();
   }
   if (alert.event === 'broken_file')
     return cut(
@@ -93,6 +117,17 @@ function textOf({ alert, kind, dags, failure }: ContentInput): string {
       MAX_TEXT,
     );
   if (alert.event === 'channel_failed') return cut(`Rule ${safeText(alert.detail ?? '', 400)}`, MAX_TEXT);
+  if (TIMED.has(alert.event)) {
+    const waits = wait === null ? [] : [`waits: ${[wait.meaning, wait.detail ?? ''].filter(Boolean).join(': ')}`];
+    const ends = wait === null ? [] : [`ends: ${wait.ends_with}`];
+    const lines = [
+      `${safeText(alert.dag_id, 100)} ${alert.detail ?? ''}`,
+      ...waits,
+      ...ends,
+      `try: ${ADVICE[alert.event]}`,
+    ];
+    return cut([...lines.map((line) => cut(line, MAX_LINE)), ...affected(dags)].join('\n'), MAX_TEXT);
+  }
   const lines = [...(failure === null ? [] : linesOf(failure)), ...affected(dags)];
   return cut(lines.join('\n'), MAX_TEXT);
 }

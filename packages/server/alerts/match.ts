@@ -58,7 +58,11 @@ export function eventFor(fact: FactRow, rule: RuleOfTenant, dag: MatchedDag | un
   }
 }
 
-function matchesPlace(fact: FactRow, rule: RuleOfTenant, dag: MatchedDag | undefined): boolean {
+export function matchesPlace(
+  fact: Pick<FactRow, 'tenant_id' | 'kind' | 'dag_id' | 'task_id'>,
+  rule: RuleOfTenant,
+  dag: MatchedDag | undefined,
+): boolean {
   if (rule.tenant_id !== fact.tenant_id) return false;
   if (!matchesAny(rule.dags, [fact.dag_id])) return false;
   if (fact.kind === 'broken_file') return rule.tags.length === 0 && rule.owners.length === 0;

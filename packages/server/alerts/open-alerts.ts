@@ -112,8 +112,6 @@ function changeOf({ rule, event, fingerprint, facts }: Group, now: Date): AlertC
   const [first] = facts;
   if (!first) throw new Error('unreachable: a group has a fact');
   const byPlace = Map.groupBy(facts, (fact) => `${fact.dag_id}\n${fact.task_id}`);
-  const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > now.getTime();
-  const dueAt = endOfQuiet(rule, now) ?? now;
   return {
     tenantId: rule.tenant_id,
     ruleId: rule.id,
@@ -125,12 +123,17 @@ function changeOf({ rule, event, fingerprint, facts }: Group, now: Date): AlertC
     sources: [...byPlace.values()].flatMap((them) =>
       them[0] ? [{ dagId: them[0].dag_id, taskId: them[0].task_id, failures: them.length }] : [],
     ),
-    firstDueAt: isMuted ? null : dueAt,
-    updateDueAt:
-      isMuted || !canUpdate(rule.channel)
-        ? null
-        : new Date(Math.max(dueAt.getTime(), now.getTime() + UPDATE_EVERY_SECONDS * 1_000)),
+    ...dueOf(rule, now),
   };
+}
+
+/** When the first message and an update of it are to be sent, after mutes and quiet hours. */
+export function dueOf(rule: RuleRow, now: Date): Pick<AlertChange, 'firstDueAt' | 'updateDueAt'> {
+  const isMuted = rule.muted_until !== null && Date.parse(rule.muted_until) > now.getTime();
+  if (isMuted) return { firstDueAt: null, updateDueAt: null };
+  const firstDueAt = endOfQuiet(rule, now) ?? now;
+  const updateAt = Math.max(firstDueAt.getTime(), now.getTime() + UPDATE_EVERY_SECONDS * 1_000);
+  return { firstDueAt, updateDueAt: canUpdate(rule.channel) ? new Date(updateAt) : null };
 }
 
 /** Reports a failing channel through the other rules of the tenant with another channel or connection. */

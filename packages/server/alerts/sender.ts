@@ -15,7 +15,7 @@ import { findRunId } from '../db/dag-runs/run-lookups.ts';
 import type { Database } from '../db/database.ts';
 import { diagnoseInstance } from '../diagnosis/diagnose-instance.ts';
 import type { TailReader } from '../diagnosis/log-tail.ts';
-import type { Failure } from '../diagnosis/types.ts';
+import type { InstanceDiagnosis } from '../diagnosis/types.ts';
 import type { DagGraphs } from '../engine/shared/dag-graphs.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import { UnsealError } from '../vault/keyring.ts';
@@ -27,6 +27,7 @@ import { messageOf } from './content.ts';
 import type { AlertMessage, MessageKind } from './message.ts';
 import { UPDATE_EVERY_SECONDS, openAlerts, reportFailingChannel } from './open-alerts.ts';
 import { ChannelError } from './outbound.ts';
+import { lookAtTime } from './time-alerts.ts';
 
 /** Longer than a diagnosis and a request together, so a living process loses no lease. */
 const LEASE_SECONDS = 60;
@@ -35,6 +36,7 @@ const AT_ONCE = 20;
 const OF_ONE_TENANT = AT_ONCE / 2;
 const LOOK_EVERY_MS = 5_000;
 const LOOK_WHILE_SENDING_MS = 1_000;
+const LOOK_AT_TIME_EVERY_MS = 30_000;
 const CLEAN_EVERY_MS = 3_600_000;
 const FIRST_PAUSE_SECONDS = 2;
 const LONGEST_PAUSE_SECONDS = 600;
@@ -109,6 +111,7 @@ export function createAlertSender(sources: SenderOptions): AlertSender {
   /** Messages that are being sent, with their tenant. */
   const underWay = new Map<Promise<void>, string>();
   let cleanedAt = Date.now();
+  let lookedAtTime = 0;
 
   /** Resolves when facts may exist, or when it is time to look again. */
   const news = (): Promise<void> =>
@@ -151,6 +154,10 @@ export function createAlertSender(sources: SenderOptions): AlertSender {
   }
 
   async function work(): Promise<void> {
+    if (Date.now() - lookedAtTime >= LOOK_AT_TIME_EVERY_MS) {
+      lookedAtTime = Date.now();
+      await lookAtTime(db);
+    }
     await drain();
     if (Date.now() - cleanedAt < CLEAN_EVERY_MS) return;
     cleanedAt = Date.now();
@@ -238,14 +245,21 @@ async function contentOf(sources: AlertSources, alert: AlertRow, rule: RuleRow):
     dagsOfAlert(scope, alert.id),
     alert.run === null ? undefined : findRunId(scope, alert.run),
   ]);
-  const failure = kind === 'over' || runId === undefined ? null : await failureOf(sources, alert, runId);
-  return messageOf({ alert, kind, rule: rule.name, dags, runId: runId ?? null, failure, baseUrl: sources.baseUrl });
+  const found = kind === 'over' || runId === undefined ? undefined : await diagnosisOf(sources, alert, runId);
+  const { failure = null, waiting = null } = found ?? {};
+  const wait = alert.event === 'stuck' ? (waiting?.wait ?? null) : null;
+  const { baseUrl } = sources;
+  return messageOf({ alert, kind, rule: rule.name, dags, runId: runId ?? null, failure, wait, baseUrl });
 }
 
-/** The diagnosis of the first failure. Null if its run was removed. */
-async function failureOf(sources: AlertSources, alert: AlertRow, runId: string): Promise<Failure | null> {
-  if (alert.task_id === '') return null;
-  const found = await diagnoseInstance(
+/** The diagnosis of the first task. Undefined for a run, and if the run was removed. */
+async function diagnosisOf(
+  sources: AlertSources,
+  alert: AlertRow,
+  runId: string,
+): Promise<InstanceDiagnosis | undefined> {
+  if (alert.task_id === '') return undefined;
+  return await diagnoseInstance(
     {
       scope: sources.db.tenant(alert.tenant_id),
       tenantId: alert.tenant_id,
@@ -262,5 +276,4 @@ async function failureOf(sources: AlertSources, alert: AlertRow, runId: string):
     },
     { logTailLines: LOG_LINES },
   );
-  return found?.failure ?? null;
 }

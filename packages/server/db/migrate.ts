@@ -53,6 +53,7 @@ import * as alerts from './migrations/0046-alerts.ts';
 import * as rollbacksOfDags from './migrations/0047-rollbacks-of-dags.ts';
 import * as namesOfDeadlines from './migrations/0048-names-of-deadlines.ts';
 import * as usageOfTries from './migrations/0049-usage-of-tries.ts';
+import * as alertsOfTime from './migrations/0050-alerts-of-time.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -109,6 +110,7 @@ const MIGRATIONS = {
   '0047-rollbacks-of-dags': rollbacksOfDags,
   '0048-names-of-deadlines': namesOfDeadlines,
   '0049-usage-of-tries': usageOfTries,
+  '0050-alerts-of-time': alertsOfTime,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -6,12 +6,14 @@ import { createDiskLogStore } from '@svc/server/logs/disk-store.ts';
 import { openKeyring } from '@svc/server/open-keyring.ts';
 import { createLogger } from '@svc/server/telemetry/logger.ts';
 import { createSecretRegistry } from '@svc/server/telemetry/redact.ts';
+import type { AlertSender } from '@svc/server/alerts/sender.ts';
+import type { TestServer } from '../server/test-server.ts';
 import { startFailedRuns } from '../mcp/failed-runs.ts';
 import { startHttpReceiver } from './http-receiver.ts';
 
 export type Alerting = Awaited<ReturnType<typeof startAlerting>>;
 
-const SECRET_KEY = '5ec7e7'.padEnd(64, 'a1e475');
+export const SECRET_KEY = '5ec7e7'.padEnd(64, 'a1e475');
 
 export async function startAlerting(flags: Record<string, string> = {}) {
   const world = await startFailedRuns({
@@ -23,15 +25,7 @@ export async function startAlerting(flags: Record<string, string> = {}) {
   const receiver = await startHttpReceiver();
   const { server } = world;
   const token = await server.login();
-  const sender = createAlerts({
-    config: server.config,
-    db: server.db,
-    keyring: openKeyring(server.config),
-    graphs: createDagGraphs(),
-    logs: createDiskLogStore({ dir: server.config.logs.dir }),
-    processId: randomUUID(),
-    log: createLogger({ level: 'error', format: 'json', destination: { write() {} }, secrets: createSecretRegistry() }),
-  });
+  const sender = testSender(server);
   const post = async (path: string, body: object, as = token) => {
     const answer = await server.call(path, { method: 'POST', token: as, body });
     if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${answer.text}`);
@@ -62,3 +56,15 @@ export async function startAlerting(flags: Record<string, string> = {}) {
     },
   };
 }
+
+/** A sender that does nothing until the test drains it. */
+export const testSender = (server: Pick<TestServer, 'config' | 'db'>): AlertSender =>
+  createAlerts({
+    config: server.config,
+    db: server.db,
+    keyring: openKeyring(server.config),
+    graphs: createDagGraphs(),
+    logs: createDiskLogStore({ dir: server.config.logs.dir }),
+    processId: randomUUID(),
+    log: createLogger({ level: 'error', format: 'json', destination: { write() {} }, secrets: createSecretRegistry() }),
+  });

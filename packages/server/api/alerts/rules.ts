@@ -81,8 +81,10 @@ function registerCreate(app: App, { db }: Services): void {
             quiet_from: body.quiet_from ?? null,
             quiet_until: body.quiet_until ?? null,
             quiet_timezone: body.quiet_timezone ?? null,
-            late_seconds: null,
-            stuck_seconds: null,
+            late_seconds: body.late_seconds ?? null,
+            late_factor: body.late_factor ?? null,
+            stuck_seconds: body.stuck_seconds ?? null,
+            stale_seconds: body.stale_seconds ?? null,
             created_by: principalOf(request).email,
           });
           if (!created) {
@@ -216,7 +218,7 @@ function isTimezone(name: string): boolean {
   }
 }
 
-const shown = ({ conn_id: connId, late_seconds: _late, stuck_seconds: _stuck, ...rule }: RuleRow) => ({
+const shown = ({ conn_id: connId, ...rule }: RuleRow) => ({
   ...rule,
   connection_id: connId,
 });

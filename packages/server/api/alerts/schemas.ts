@@ -11,6 +11,7 @@ const Moment = Nullable(DateTime);
 
 const Globs = (description: string) =>
   Type.Array(Type.String({ minLength: 1, maxLength: 250 }), { maxItems: 50, default: [], description });
+const Seconds = (description: string) => Type.Optional(Type.Number({ minimum: 1, maximum: 31_536_000, description }));
 const TimeOfDay = (description: string) =>
   Type.Optional(Type.String({ pattern: '^([01]\\d|2[0-3]):[0-5]\\d$', description }));
 
@@ -33,6 +34,17 @@ export const CreateAlertRuleBody = Type.Object(
       default: 1,
       description: 'Of `retried`: from which failed try on',
     }),
+    late_seconds: Seconds('Of `late`: a run that is not finished this long after it was due'),
+    late_factor: Type.Optional(
+      Type.Number({
+        minimum: 1,
+        maximum: 1_000,
+        description:
+          'Of `late`: a run that takes this many times its own 95th percentile. Default: 2, without `late_seconds`',
+      }),
+    ),
+    stuck_seconds: Seconds('Of `stuck`: a task that waits this long for a worker or a slot. Default: 900'),
+    stale_seconds: Seconds('Of `stale_schedule`: a next run that is overdue by this much. Default: 600'),
     channel: Type.Enum([...CHANNEL_NAMES]),
     connection_id: Type.String({ minLength: 1, maxLength: 200, description: 'The connection with address and secret' }),
     target: Type.String({
@@ -58,6 +70,10 @@ export const AlertRule = Type.Object(
     owners: Type.Array(Text),
     tasks: Type.Array(Text),
     after_tries: Type.Integer(),
+    late_seconds: Nullable(Type.Number()),
+    late_factor: Nullable(Type.Number()),
+    stuck_seconds: Nullable(Type.Number()),
+    stale_seconds: Nullable(Type.Number()),
     channel: Text,
     connection_id: Text,
     target: Text,

@@ -29,7 +29,10 @@ export async function rulesOfTenants(trx: SharedDb, tenantIds: readonly string[]
 
 export type MatchedDag = { tenant_id: string; dag_id: string; tags: string[]; owners: string[] };
 
-export async function dagsOfFacts(trx: SharedDb, facts: readonly FactRow[]): Promise<MatchedDag[]> {
+export async function dagsOfFacts(
+  trx: SharedDb,
+  facts: readonly Pick<FactRow, 'tenant_id' | 'dag_id'>[],
+): Promise<MatchedDag[]> {
   const { rows } = await sql<MatchedDag>`
     select tenant_id, dag_id, tags, owners from dags where (tenant_id, dag_id) in (select * from
       unnest(${facts.map((fact) => fact.tenant_id)}::uuid[], ${facts.map((fact) => fact.dag_id)}::text[]))`.execute(
@@ -89,7 +92,7 @@ export async function openOrUpdateAlert(trx: SharedDb, change: AlertChange): Pro
 
 /**
  * Marks what has recovered: the DAG, after a run of it succeeded, or a file. An alert is over when nothing of it is
- * left. Then one more message is due. A first message that was not sent yet is sent before it.
+ * left. Then one more message is due. A look at the time decides about late runs and the like. A first message that was not sent yet is sent before it.
  */
 export async function closeRecovered(
   trx: SharedDb,
@@ -105,6 +108,7 @@ export async function closeRecovered(
       update alert_sources s set is_over = true from recovered r, alerts a
       where s.tenant_id = r.tenant_id and s.dag_id = r.dag_id and not s.is_over
         and a.tenant_id = s.tenant_id and a.id = s.alert_id and (a.event = 'broken_file') = r.is_file
+        and a.event <> all(array['late', 'stuck', 'stale_schedule'])
       returning s.tenant_id, s.alert_id, s.dag_id, s.task_id
     )
     update alerts a set status = 'over', over_at = now(),

@@ -16,7 +16,9 @@ export type NewRule = Pick<
   | 'tasks'
   | 'after_tries'
   | 'late_seconds'
+  | 'late_factor'
   | 'stuck_seconds'
+  | 'stale_seconds'
   | 'channel'
   | 'conn_id'
   | 'target'
@@ -37,7 +39,9 @@ const COLUMNS = [
   'tasks',
   'after_tries',
   'late_seconds',
+  'late_factor',
   'stuck_seconds',
+  'stale_seconds',
   'channel',
   'conn_id',
   'target',

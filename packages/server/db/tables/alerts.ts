@@ -1,4 +1,4 @@
-/** Alerts: rules, facts of work that rules may match, and messages to send (migration 0046). */
+/** Alerts: rules, facts of work that rules may match, and messages to send (migrations 0046, 0050). */
 import type { Generated } from 'kysely';
 import type { GivenTimestamp, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
@@ -15,7 +15,9 @@ export type AlertRulesTable = {
   tasks: Generated<string[]>;
   after_tries: Generated<number>;
   late_seconds: number | null;
+  late_factor: number | null;
   stuck_seconds: number | null;
+  stale_seconds: number | null;
   channel: string;
   conn_id: Generated<string>;
   target: Generated<string>;
