@@ -7,9 +7,11 @@ import { spawn } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
 import { HOME } from '@svc/proto/bundle-job.ts';
 import type { BundleAnswer, BundleCommit, BundleJob, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
+import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { AnswerValue } from '@svc/spec/values-read.ts';
 import { resolveAgent } from '../executors/agent-process.ts';
 import type { BrokenFile } from './deploy-commit.ts';
@@ -73,14 +75,7 @@ export function startBundleProcess(input: {
     bytes += data.length;
     if (bytes > MOST_OUTPUT_BYTES) abandon('it has sent more than a sync may have');
   });
-  const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => {
-    try {
-      collected.take(parseExact(line) as BundleMessage);
-    } catch {
-      abandon('it has sent what is no message');
-    }
-  });
+  const reading = readMessages(child.stdout, collected.take).catch(() => abandon('it has sent what is no message'));
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors = (errors + text).slice(-KEPT_ERRORS)));
   child.stdin.on('error', () => {});
@@ -91,9 +86,10 @@ export function startBundleProcess(input: {
       resolve({ kind: 'failed', message });
     };
     child.once('error', (error) => failed(`the process that syncs could not be started: ${error.message}`));
-    child.once('close', (code, signal) => {
+    child.once('close', async (code, signal) => {
       clearTimeout(timer);
       end();
+      await reading;
       rmSync(join(job.cache, HOME), { recursive: true, force: true });
       const done = problem === undefined ? collected.result() : undefined;
       if (done) return resolve(done);
@@ -103,6 +99,13 @@ export function startBundleProcess(input: {
     });
   });
   return { result, stop: () => abandon('the control plane is stopping') };
+}
+
+/** One spec may have megabytes, and other work must not wait until it is parsed. */
+async function readMessages(input: Readable, take: (message: BundleMessage) => void): Promise<void> {
+  for await (const line of createInterface({ input })) {
+    take((await parseJsonInTurns(line, { parse: parseExact })) as BundleMessage);
+  }
 }
 
 function collect(

@@ -37,7 +37,9 @@ export type BundleSyncer = {
 };
 
 /** Compiling uses all processors, so more bundles at once would only wait for each other. */
-const AT_ONCE = 2;
+const AT_ONCE = 3;
+/** A source may take until the timeout to answer. So the bundles of one tenant leave a place to other tenants. */
+const OF_ONE_TENANT = 2;
 const RENEW_EVERY_MS = 5_000;
 /** Progress is written at most this often. */
 const SHOW_EVERY_MS = 300;
@@ -57,13 +59,17 @@ export function createBundleSyncer(input: {
   log: Log;
 }): BundleSyncer {
   const { config, db, keyring, holder, log } = input;
-  const running = new Map<Promise<void>, BundleProcess | undefined>();
+  const running = new Map<Promise<void>, { tenantId: string; process?: BundleProcess }>();
   let timer: NodeJS.Timeout | undefined;
   let isStopping = false;
   let isLooking = false;
   let isWanted = false;
 
   const canBegin = (): boolean => running.size < AT_ONCE && !isStopping;
+  const busyTenants = (): string[] => {
+    const byTenant = Map.groupBy(running.values(), ({ tenantId }) => tenantId);
+    return [...byTenant].flatMap(([tenantId, { length }]) => (length < OF_ONE_TENANT ? [] : [tenantId]));
+  };
 
   async function look(): Promise<void> {
     isWanted = true;
@@ -73,7 +79,7 @@ export function createBundleSyncer(input: {
       while (isWanted) {
         isWanted = false;
         for (let hasRoom = canBegin(); hasRoom; hasRoom = canBegin()) {
-          const bundle = await claimDueBundle(db, holder);
+          const bundle = await claimDueBundle(db, { holder, without: busyTenants() });
           if (!bundle) break;
           begin(bundle);
         }
@@ -86,13 +92,14 @@ export function createBundleSyncer(input: {
   }
 
   function begin(bundle: LeasedBundle): void {
-    const done: Promise<void> = sync(bundle, (started) => running.set(done, started))
+    const { tenant_id: tenantId } = bundle;
+    const done: Promise<void> = sync(bundle, (process) => running.set(done, { tenantId, process }))
       .catch((error: unknown) => log.warn({ err: error, bundle: bundle.name }, 'a bundle was not synced'))
       .finally(() => {
         running.delete(done);
         void look();
       });
-    running.set(done, undefined);
+    running.set(done, { tenantId });
   }
 
   async function sync(bundle: LeasedBundle, onStart: (started: BundleProcess) => void): Promise<void> {
@@ -284,7 +291,7 @@ export function createBundleSyncer(input: {
     async stop() {
       isStopping = true;
       clearInterval(timer);
-      for (const process of running.values()) process?.stop();
+      for (const { process } of running.values()) process?.stop();
       await Promise.all(running.keys());
       if (timer) await releaseLeases(db, holder).catch(() => {}); // they run out
     },

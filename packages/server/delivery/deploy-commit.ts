@@ -9,6 +9,7 @@
  *
  * With `on_error: partial`, a broken file keeps the versions that its DAGs have, and the rest is deployed.
  */
+import { storeProblemInTurns } from '@svc/spec/storable-in-turns.ts';
 import type { BundleCommit, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
 import { findOwners } from '../db/bundles/bundle-names.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';
@@ -210,6 +211,8 @@ async function prepare(
   }: { bundleName: string; commit: BundleCommit; url: string | undefined; policy: ArtifactPolicy },
 ): Promise<Prepared | { problem: BrokenFile }> {
   if (dag.spec === undefined) return { dag, version: undefined };
+  const fault = await storeProblemInTurns(dag.spec, { name: `DAG ${dag.dagId}` });
+  if (fault !== undefined) return { problem: broken(dag.file, fault) };
   const artifact = {
     spec: dag.spec,
     fileloc: dag.fileloc,

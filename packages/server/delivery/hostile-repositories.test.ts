@@ -1,5 +1,7 @@
 /** Repositories that try to get out of their folder, to run something, or to stop the control plane. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { dagText } from '@svc/testing/compiler/workspace.ts';
 import { eventually } from '@svc/testing/eventually.ts';
@@ -82,6 +84,22 @@ describe('a hostile commit', () => {
     expect({ dags: await server.dags(), files: outside() }).toEqual(before);
   });
 
+  it('with values that cannot be stored is refused with its files, and the control plane works on', async () => {
+    const withParam = (value: string): string =>
+      dagText('hostile_b').replace(', schedule', `, params={"x": ${value}}, schedule`);
+    pushHostile(() => {
+      write('dags/b.py', withParam(String.raw`"\u0000"`));
+      write('dags/c.py', withParam('__import__("functools").reduce(lambda inner, _: [inner], range(300), 1)'));
+    });
+    const { sync, current } = await server.sync('etl');
+    const reasons = sync.problems.map(({ file, message }) => [file, /U\+0000|levels/.exec(message)?.[0]]);
+    expect([sync.state, Object.fromEntries(reasons)]).toEqual([
+      'refused',
+      { 'dags/b.py': 'U+0000', 'dags/c.py': 'levels' },
+    ]);
+    expect(current?.version).toBe(good);
+  });
+
   it('with a folder that leads out is refused, and changes nothing', async () => {
     const before = outside();
     pushPathOut();
@@ -128,6 +146,34 @@ describe('a process that syncs', () => {
     expect((await server.sync('etl')).current?.version).toBe(pushed);
     const [tenant = ''] = readdirSync(server.cache);
     expect(readdirSync(join(server.cache, tenant, 'etl'))).not.toContain('home'); // with the keys of git
+  });
+
+  it('whose source never answers holds up no bundle of another tenant', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    try {
+      await eventually(() => silent.listening);
+      const url = `https://127.0.0.1:${(silent.address() as AddressInfo).port}/dags.git`;
+      const names = ['silent1', 'silent2', 'silent3', 'silent4'];
+      for (const name of names) await server.api('POST', '/bundles', { name, kind: 'git', url, poll_seconds: 0 });
+      const stateOf = async (name: string) =>
+        (await server.api<{ sync: { state: string } }>('GET', `/bundles/${name}`)).sync.state;
+      await eventually(async () => {
+        const states = await Promise.all(names.map(stateOf));
+        return states.filter((state) => state === 'running').length === 2;
+      });
+      await server.addUser({ email: 'else@example.com', roles: ['admin'], tenant: 'elsewhere' });
+      const token = await server.login('else@example.com', 'elsewhere');
+      const body = { name: 'theirs', kind: 'git', url: repository.url, poll_seconds: 0 };
+      expect((await server.call('/api/v2/bundles', { method: 'POST', token, body })).status).toBe(201);
+      await eventually(async () => {
+        const { sync } = (await server.call('/api/v2/bundles/theirs', { token })).json<{ sync: { state: string } }>();
+        return sync.state === 'done';
+      });
+      expect(await stateOf('silent1')).toBe('running');
+      for (const name of names) await server.api('DELETE', `/bundles/${name}`);
+    } finally {
+      silent.close();
+    }
   });
 
   it('that compiles a file without an end holds up no other bundle, and ends with the control plane', async () => {

@@ -14,8 +14,14 @@ export type LeasedBundle = Selectable<TenantTables['bundles']>;
 
 const LEASE_SECONDS = 30;
 
-/** Takes the lease of the bundle that has been due for the longest time. */
-export async function claimDueBundle(db: Database, holder: string): Promise<LeasedBundle | undefined> {
+/**
+ * Takes the lease of the due bundle that was looked at the longest time ago, so that no bundle waits for others that
+ * are due all the time.
+ */
+export async function claimDueBundle(
+  db: Database,
+  { holder, without }: { holder: string; /** Tenants whose bundles wait. */ without: readonly string[] },
+): Promise<LeasedBundle | undefined> {
   const due = db.shared
     .selectFrom('bundles as b')
     .innerJoin('tenants as t', 't.id', 'b.tenant_id')
@@ -23,7 +29,8 @@ export async function claimDueBundle(db: Database, holder: string): Promise<Leas
     .where('t.disabled_at', 'is', null)
     .where(sql<boolean>`(b.asked > b.answered or b.next_check_at <= now())`)
     .where(sql<boolean>`(b.lease_until is null or b.lease_until < now())`)
-    .orderBy('b.next_check_at')
+    .where(sql<boolean>`b.tenant_id <> all(${[...without]}::uuid[])`)
+    .orderBy('b.checked_at', (order) => order.asc().nullsFirst())
     .limit(1)
     .forUpdate('b')
     .skipLocked();

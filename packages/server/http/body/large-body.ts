@@ -5,12 +5,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
-import { storeProblems } from '@svc/spec/storable.ts';
+import { storeProblemInTurns } from '@svc/spec/storable-in-turns.ts';
 
 export const LARGE_BODY_CHARACTERS = 64 * 1024;
-
-/** Number of values that are checked in one turn. */
-const IN_ONE_TURN = 5_000;
 
 /**
  * A compiled DAG of 16 MiB has less than a million values. Many more empty values would keep the garbage collector
@@ -52,15 +49,8 @@ function countMarks(text: string, from: number, to: number): number {
 }
 
 /** Returns what is wrong with the body, or undefined. Throws for a key that would poison a prototype. */
-export async function faultOfLargeBody(body: unknown, options: { name: string }): Promise<string | undefined> {
-  let seen = 0;
-  for (const step of storeProblems(body, { ...options, look: refusePoison })) {
-    if (step !== undefined) return step;
-    seen += 1;
-    if (seen % IN_ONE_TURN === 0) await nextTurn();
-  }
-  return undefined;
-}
+export const faultOfLargeBody = (body: unknown, options: { name: string }): Promise<string | undefined> =>
+  storeProblemInTurns(body, { ...options, look: refusePoison });
 
 /** The body is valid JSON, so the sender gets a message that names the forbidden key. */
 export class PoisonedKeyError extends Error {
