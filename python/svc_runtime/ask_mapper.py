@@ -41,11 +41,12 @@ def _listed(mapper: PartitionMapper, answer) -> list:
     except TypeError:
         raise _no_key(mapper, answer) from None
     keys: list = []
+    limit = min(mapper.max_downstream_keys or _KEYS_AT_MOST, _KEYS_AT_MOST)
     for item in items:
         keys.append(item)
-        if len(keys) > _KEYS_AT_MOST:
+        if len(keys) > limit:
             raise RecordingError(
-                f"the partition mapper {mapper_class(mapper)} gave more than {_KEYS_AT_MOST} keys for one",
+                f"the partition mapper {mapper_class(mapper)} gave more than {limit} keys for one",
                 "Let to_downstream() give fewer",
             )
     return keys

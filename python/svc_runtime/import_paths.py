@@ -65,13 +65,19 @@ HOME: dict[str, str] = {
         "Timetable NullTimetable OnceTimetable ContinuousTimetable CronDataIntervalTimetable CronTriggerTimetable "
         "MultipleCronTriggerTimetable CronPartitionTimetable DeltaDataIntervalTimetable DeltaTriggerTimetable "
         "EventsTimetable AssetTriggeredTimetable AssetOrTimeSchedule DatasetOrTimeSchedule PartitionedAssetTimetable "
-        "DataInterval DagRunInfo TimeRestriction",
+        "DataInterval DagRunInfo PartitionedAtRuntime TimeRestriction",
     ),
     "DatasetTriggeredTimetable": _R + "timetables:AssetTriggeredTimetable",
     **_names(
         _R + "partition_mappers",
         "PartitionMapper IdentityMapper AllowedKeyMapper StartOfHourMapper StartOfDayMapper StartOfWeekMapper "
-        "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper",
+        "StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper ChainMapper ProductMapper FixedKeyMapper RollupMapper "
+        "FanOutMapper",
+    ),
+    **_names(
+        _R + "partition_windows",
+        "Window HourWindow DayWindow WeekWindow MonthWindow QuarterWindow YearWindow SegmentWindow WaitPolicy WaitForAll "
+        "MinimumCount",
     ),
     **_names(_R + "retry_policy", "RetryAction RetryDecision RetryPolicy RetryRule ExceptionRetryPolicy"),
     **_names(
@@ -152,8 +158,10 @@ _SDK = (
     "ResumableJobMixin RetryAction RetryDecision RetryPolicy RetryRule SkipMixin StartOfDayMapper StartOfHourMapper StartOfMonthMapper StartOfQuarterMapper StartOfWeekMapper "
     "StartOfYearMapper SyncCallback TaskGroup TaskInstance TaskInstanceState TriggerRule Variable WeightRule XComArg "
     "asset chain chain_linear conf cross_downstream dag deadline_reference get_current_context get_parsing_context literal macros setup "
-    "result task task_group teardown timezone poke_mode_only"
+    "result task task_group teardown timezone poke_mode_only DayWindow FanOutMapper FixedKeyMapper HourWindow MinimumCount "
+    "MonthWindow PartitionedAtRuntime QuarterWindow RollupMapper SegmentWindow WaitForAll WeekWindow Window YearWindow"
 )
+_WINDOWS = "Window HourWindow DayWindow WeekWindow MonthWindow QuarterWindow YearWindow SegmentWindow"
 _DECORATOR_NAMES = "dag task task_group setup teardown"
 _EXCEPTIONS = "svc_runtime.exceptions"
 
@@ -196,7 +204,7 @@ MODULES: dict[str, str] = {
     "airflow.sdk.definitions.mappedoperator": "MappedOperator OperatorPartial",
     "airflow.sdk.definitions.template": "literal LiteralValue",
     "airflow.sdk.definitions.timetables": "",
-    "airflow.sdk.definitions.timetables.assets": "AssetOrTimeSchedule AssetTriggeredTimetable PartitionedAssetTimetable",
+    "airflow.sdk.definitions.timetables.assets": "AssetOrTimeSchedule AssetTriggeredTimetable PartitionedAssetTimetable PartitionedAtRuntime",
     "airflow.sdk.definitions.timetables.events": "EventsTimetable",
     "airflow.sdk.definitions.timetables.interval": "CronDataIntervalTimetable DeltaDataIntervalTimetable",
     "airflow.sdk.definitions.timetables.simple": "NullTimetable OnceTimetable ContinuousTimetable",
@@ -287,19 +295,25 @@ MODULES: dict[str, str] = {
     "airflow.notifications": "",
     "airflow.notifications.basenotifier": "BaseNotifier",
     "airflow.partition_mappers": "",
-    "airflow.partition_mappers.base": "PartitionMapper",
+    "airflow.partition_mappers.base": "PartitionMapper RollupMapper",
+    "airflow.partition_mappers.fixed_key": "FixedKeyMapper",
+    "airflow.partition_mappers.wait_policy": "WaitPolicy WaitForAll MinimumCount",
+    "airflow.partition_mappers.window": _WINDOWS,
     "airflow.partition_mappers.identity": "IdentityMapper",
     "airflow.partition_mappers.allowed_key": "AllowedKeyMapper",
     "airflow.partition_mappers.chain": "ChainMapper",
     "airflow.partition_mappers.product": "ProductMapper",
-    "airflow.partition_mappers.temporal": "StartOfHourMapper StartOfDayMapper StartOfWeekMapper StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper",
+    "airflow.partition_mappers.temporal": "FanOutMapper StartOfHourMapper StartOfDayMapper StartOfWeekMapper StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper",
     "airflow.sdk.definitions.partition_mappers": "",
-    "airflow.sdk.definitions.partition_mappers.base": "PartitionMapper",
+    "airflow.sdk.definitions.partition_mappers.base": "PartitionMapper RollupMapper",
+    "airflow.sdk.definitions.partition_mappers.fixed_key": "FixedKeyMapper",
+    "airflow.sdk.definitions.partition_mappers.wait_policy": "WaitPolicy WaitForAll MinimumCount",
+    "airflow.sdk.definitions.partition_mappers.window": _WINDOWS,
     "airflow.sdk.definitions.partition_mappers.identity": "IdentityMapper",
     "airflow.sdk.definitions.partition_mappers.allowed_key": "AllowedKeyMapper",
     "airflow.sdk.definitions.partition_mappers.chain": "ChainMapper",
     "airflow.sdk.definitions.partition_mappers.product": "ProductMapper",
-    "airflow.sdk.definitions.partition_mappers.temporal": "StartOfHourMapper StartOfDayMapper StartOfWeekMapper StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper",
+    "airflow.sdk.definitions.partition_mappers.temporal": "FanOutMapper StartOfHourMapper StartOfDayMapper StartOfWeekMapper StartOfMonthMapper StartOfQuarterMapper StartOfYearMapper",
     "airflow.timetables": "",
     "airflow.timetables.base": "Timetable DataInterval DagRunInfo TimeRestriction",
     "airflow.timetables.simple": "NullTimetable OnceTimetable ContinuousTimetable AssetTriggeredTimetable DatasetTriggeredTimetable PartitionedAssetTimetable",

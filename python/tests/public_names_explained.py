@@ -35,6 +35,13 @@ SAMPLES: dict[str, Callable[[], object]] = {
     "EventsTimetable": lambda: sdk.EventsTimetable(
         event_dates=[datetime.datetime(2026, 1, 1, tzinfo=datetime.timezone.utc)]
     ),
+    "ChainMapper": lambda: sdk.ChainMapper(sdk.IdentityMapper(), sdk.IdentityMapper()),
+    "FanOutMapper": lambda: sdk.FanOutMapper(upstream_mapper=sdk.StartOfDayMapper(), window=sdk.DayWindow()),
+    "FixedKeyMapper": lambda: sdk.FixedKeyMapper("a"),
+    "MinimumCount": lambda: sdk.MinimumCount(1),
+    "ProductMapper": lambda: sdk.ProductMapper(sdk.IdentityMapper(), sdk.IdentityMapper()),
+    "RollupMapper": lambda: sdk.RollupMapper(upstream_mapper=sdk.StartOfDayMapper(), window=sdk.DayWindow()),
+    "StartOfDayMapper": sdk.StartOfDayMapper,
     "Metadata": lambda: sdk.Metadata(sdk.Asset("a")),
     "MultipleCronTriggerTimetable": lambda: sdk.MultipleCronTriggerTimetable("@daily", timezone="UTC"),
     "ObjectStoragePath": lambda: sdk.ObjectStoragePath("file:///tmp"),
@@ -109,6 +116,9 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "Set only where it was given: by a job, by an argument, or by the default of the constructor.": (
         "airflow.sdk.BaseOperator: default_args task_concurrency",
         "airflow.sdk.TaskInstance: end_date hostname state",
+    ),
+    "Airflow 3.3 gives it a constructor with named arguments, and so do we.": (
+        "airflow.sdk: IdentityMapper(*) IdentityMapper(**) PartitionMapper(*) PartitionMapper(**)",
     ),
     "Ours names each argument, and refuses others.": ("airflow.sdk: Connection(**)",),
     "Not supported yet.": (

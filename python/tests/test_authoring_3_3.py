@@ -10,7 +10,7 @@ import airflow  # noqa: F401  installs the import paths
 
 # isort: split
 from airflow.sdk import Asset, AssetAlias
-from svc_runtime.run.asset_events import InletEvents, OutletEvents, TriggeringEvents
+from svc_runtime.run.asset_events import InletEvents, OutletEvents, TriggeringEvents, events_of
 
 from .support import compile_text, spec_of
 
@@ -78,6 +78,59 @@ class CompiledOf33(unittest.TestCase):
         self.assertEqual(noted, [{"row": "asset-access-control", "what": "Asset sales", "place": "dag.py:5"}])
 
 
+class PartitionsOf33(unittest.TestCase):
+    def schedule(self, mapper: str, head: str = "") -> dict:
+        return compile_text(
+            HEAD
+            + head
+            + f"with DAG('d', schedule=PartitionedAssetTimetable(Asset('a'), default_partition_mapper={mapper})):\n"
+            "    pass\n"
+        )
+
+    def test_rollups_and_fan_outs_are_data_that_the_control_plane_applies(self) -> None:
+        rollup = (
+            "RollupMapper(upstream_mapper=FixedKeyMapper('all'), window=SegmentWindow(['us', 'eu', 'us']), wait_policy="
+        )
+        answer = self.schedule(rollup + "MinimumCount(-1))")
+        self.assertEqual(
+            answer["dags"][0]["spec"]["schedule"]["default_mapper"],
+            {
+                "mapper": "rollup",
+                "upstream": {"mapper": "fixed", "key": "all"},
+                "window": {"window": "segments", "segments": ["eu", "us"]},
+                "wait_policy": {"wait": "minimum", "count": -1},
+            },
+        )
+        fan_out = (
+            "FanOutMapper(upstream_mapper=StartOfWeekMapper(), max_downstream_keys=7, window=WeekWindow(direction="
+        )
+        mapper = self.schedule(fan_out + "Window.Direction.BACKWARD))")["dags"][0]["spec"]["schedule"]["default_mapper"]
+        self.assertEqual(mapper["window"], {"window": "week", "direction": "backward"})
+        self.assertEqual((mapper["downstream"]["unit"], mapper["max_keys"]), ("day", 7))
+
+    def test_windows_that_fit_no_mapper_and_windows_of_authors_are_refused(self) -> None:
+        own = "class Mine(DayWindow):\n    pass\nclass Own(PartitionMapper):\n    def to_downstream(self, key):\n        return key\n"
+        for mapper, expected in (
+            ("RollupMapper(upstream_mapper=IdentityMapper(), window=DayWindow())", "does not fit its upstream_mapper"),
+            (
+                "FanOutMapper(upstream_mapper=StartOfHourMapper(), window=HourWindow())",
+                "has no default downstream_mapper",
+            ),
+            ("RollupMapper(upstream_mapper=StartOfDayMapper(), window=Mine())", "Mine is a window of the author's own"),
+            ("RollupMapper(upstream_mapper=Own(), window=SegmentWindow(['a']))", "combines a window with code"),
+            (
+                "ChainMapper(Own(), FanOutMapper(upstream_mapper=StartOfDayMapper(), window=DayWindow()))",
+                "combines a window",
+            ),
+            ("IdentityMapper(max_downstream_keys=0)", "must be a positive integer"),
+            (
+                "RollupMapper(upstream_mapper=StartOfDayMapper(), window=DayWindow(), wait_policy=MinimumCount(0))",
+                "MinimumCount(0)",
+            ),
+        ):
+            self.assertIn(expected, self.schedule(mapper, own)["error"]["message"])
+
+
 class EventsOf33(unittest.TestCase):
     def test_filters_of_inlet_events_are_asked_of_the_control_plane_and_a_changed_filter_is_asked_again(self) -> None:
         channel = Channel()
@@ -111,6 +164,21 @@ class EventsOf33(unittest.TestCase):
         outlets.for_asset(uri="s3://sales").extra = {"rows": 1}
         self.assertEqual(outlets[sales].extra, {"rows": 1})
         self.assertIs(outlets.for_asset_alias(name="daily"), outlets[AssetAlias("daily")])
+
+    def test_a_task_names_the_partitions_of_its_events_and_an_alias_has_none(self) -> None:
+        sales, daily = Asset("sales"), AssetAlias("daily")
+        outlets = OutletEvents([sales, daily])
+        outlets[sales].add_partitions("eu")
+        outlets[sales].add_partitions(["us", "eu"])
+        self.assertEqual([event.get("partition_keys") for event in events_of([sales], outlets)], [["eu", "us"]])
+        for wrong in (" ", "x" * 251):
+            with self.assertRaises(ValueError):
+                outlets[sales].add_partitions(wrong)
+        with self.assertRaises(TypeError):
+            outlets[daily].add_partitions("eu")
+        self.assertEqual(
+            spec_of(HEAD + "with DAG('d', schedule=PartitionedAtRuntime()):\n    pass\n")["schedule"], {"type": "null"}
+        )
 
 
 if __name__ == "__main__":

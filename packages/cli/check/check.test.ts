@@ -127,15 +127,13 @@ describe('svc check', () => {
       'config/airflow_local_settings.py': 'def pod_mutation_hook(pod):\n    pass\n',
       'dags/late.py': [
         'from airflow.sdk import DAG, Variable, task',
-        'from airflow.providers.standard.operators.bash import BashOperator',
         'with DAG("late", schedule=Variable.get("when", None)):',
         '    @task',
-        '    def keep(task_state_store=None, partition_date=None, **context): ...',
+        '    def keep(task_state_store=None, **context): ...',
         '    @task.stub(queue="java")',
         '    def elsewhere(): ...',
         '    keep()',
         '    elsewhere()',
-        '    BashOperator(task_id="b", bash_command="echo {{ partition_date }}")',
         '',
       ].join('\n'),
     });
@@ -147,7 +145,6 @@ describe('svc check', () => {
     expect(dag?.differs.map(({ id, tasks, places }) => [id, ...tasks, ...places])).toEqual([
       ['queue', 'elsewhere'],
       ['stub', 'elsewhere'],
-      ['context-keys', 'partition_date (dags/late.py:5)', 'partition_date (dags/late.py:10)'],
       ['state-store', '[state_store] clear_on_success'],
       ['xcom-backend', '[core] xcom_backend'],
       ['metrics', '[metrics] statsd_on'],

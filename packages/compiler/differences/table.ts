@@ -76,17 +76,10 @@ export const DIFFERENCES: readonly Row[] = [
   {
     id: 'stub',
     since: 'airflow-3',
-    title: '@task.stub fails when it runs',
+    title: 'a DAG with @task.stub is refused when it is registered',
     detail:
       'There are no workers for tasks in Go, Java and other languages. Start the program with @task.bash, or in a container.',
     applies: tasksWhere(({ operator }) => operator.operator_name === '@task.stub'),
-  },
-  {
-    id: 'context-keys',
-    since: 'airflow-3',
-    title: 'partition_date is None',
-    detail: 'The context has all keys of Airflow 3.3 but this one. Read dag_run.partition_key.',
-    applies: 'noted',
   },
   {
     id: 'state-store',

@@ -15,6 +15,10 @@ import { valueFault } from './value-fault.ts';
 
 const STATES = ['success', 'failed', 'skipped', 'reschedule', 'deferred'] as const;
 const MAX_NAME = 1_000;
+/** As the API has it. */
+const MAX_PARTITION_KEY = 250;
+/** The same limit as for own partition mappers. */
+const MAX_PARTITIONS = 1_000;
 /** A hundred years. */
 const MAX_SECONDS = 100 * 366 * 86_400;
 /** An agent reports what happened on its machine. It may not claim causes that only the control plane can know. */
@@ -45,6 +49,12 @@ const AssetEvent = Type.Object({
   asset: Asset,
   alias: Type.Optional(Type.Unknown()),
   extra: Type.Optional(Type.Unknown()),
+  partition_keys: Type.Optional(
+    Type.Array(
+      Type.Refine(Type.String(), (key) => key.trim() !== '' && key.length <= MAX_PARTITION_KEY && isStorableText(key)),
+      { maxItems: MAX_PARTITIONS },
+    ),
+  ),
 });
 
 /** An invalid field here refuses the report. `Unknown` fields are checked separately and ignored if invalid. */
@@ -150,7 +160,10 @@ function problemWith(sent: Record<string, unknown>, path = ''): string {
     case 'skips':
       return 'skips must be a list of texts';
     case 'assetEvents':
-      return index === undefined ? 'assetEvents must be a list' : 'an asset event names no asset';
+      if (index === undefined) return 'assetEvents must be a list';
+      return path.includes('/partition_keys')
+        ? `partition_keys of an asset event has at most ${MAX_PARTITIONS} texts of 1 to ${MAX_PARTITION_KEY} characters`
+        : 'an asset event names no asset';
     default:
       return `state must be one of ${STATES.join(', ')}`;
   }
@@ -267,10 +280,16 @@ function effectsOf(sent: Report): Partial<AttemptOutcome> {
   };
 }
 
-const assetEventOf = ({ asset: { name, uri }, alias, extra }: Static<typeof AssetEvent>): AssetEventOutcome => ({
+const assetEventOf = ({
+  asset: { name, uri },
+  alias,
+  extra,
+  partition_keys: keys = [],
+}: Static<typeof AssetEvent>): AssetEventOutcome => ({
   asset: { name: String(name ?? uri), uri: String(uri ?? name) },
   alias: typeof alias === 'string' ? alias : null,
   ...(isRecord(extra) && { extra: storable(extra) }),
+  ...(keys.length > 0 && { partitionKeys: [...new Set(keys)] }),
 });
 
 function storable(extra: Record<string, unknown>): Record<string, unknown> {

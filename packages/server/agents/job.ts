@@ -176,6 +176,7 @@ const runFields = (run: RunRow) => ({
   triggered_by: run.triggered_by,
   triggering_user_name: run.triggering_user_name,
   partition_key: run.partition_key,
+  partition_date: run.partition_date,
   note: run.note,
 });
 

@@ -80,6 +80,7 @@ async function checkSpec(
     ...timetableProblems(spec.schedule).map(({ path, message }) => `schedule${path}: ${message}`),
     ...(podPolicy ? overrideProblems(spec, podPolicy) : []),
     ...(executors ? executorProblems(spec, executors) : []),
+    ...stubProblems(spec),
   ];
   return problems.length > 0 ? { problems } : { spec };
 }
@@ -87,6 +88,16 @@ async function checkSpec(
 const overrideProblems = ({ tasks }: CompiledSpec, policy: OverridePolicy): string[] =>
   tasks.flatMap(({ task_id: taskId, executor_config: config }) =>
     readPodOverride(config, policy).problems.map((problem) => `task ${taskId}: ${problem}`),
+  );
+
+/** A stub only has its place in the graph. On Airflow, a coordinator runs it in another language. */
+const stubProblems = ({ tasks }: CompiledSpec): string[] =>
+  tasks.flatMap(({ task_id: taskId, operator }) =>
+    operator.operator_name === '@task.stub'
+      ? [
+          `task ${taskId}: @task.stub has no runtime here, because there are no workers for other languages: start the program with @task.bash or in a container`,
+        ]
+      : [],
   );
 
 const executorProblems = ({ tasks }: CompiledSpec, executors: readonly string[]): string[] =>

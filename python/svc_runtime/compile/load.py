@@ -249,7 +249,7 @@ def load_file(path: str, dags_folder: str, bundle: dict | None = None, groups: d
         # ast.walk over the tree again, untouched by compile(), finds declared secrets.
         modules = _local_modules(module.__name__, dags_folder, path)
         check_modules(modules, dags_folder)
-        note_differences(text, tree, shown)
+        note_differences(text, shown)
         dags = _under(policies, find_dags(module), tree, shown)
         return _build(dags, module, text, tree, shown, dags_folder, modules, bundle)
     except LoadError:

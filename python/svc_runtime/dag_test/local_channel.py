@@ -68,7 +68,10 @@ class LocalAssetEvents:
         self._events: list[dict] = []
 
     def add(self, events: list[dict], source: dict) -> None:
-        self._events += [{**event, **source} for event in events]
+        for event in events:
+            left = {name: value for name, value in event.items() if name != "partition_keys"}
+            keys = event.get("partition_keys") or [None]
+            self._events += [{**left, **source, "partition_key": key} for key in keys]
 
     def found(
         self,

@@ -240,6 +240,7 @@ class LocalRun:
                 "queued_at": None,
                 "triggering_user_name": None,
                 "partition_key": None,
+                "partition_date": None,
                 "note": None,
             },
             "previous": {},

@@ -23,7 +23,7 @@ from .xcomarg import XComArg
 # Names a function may ask for; Airflow fills them from the run's context.
 CONTEXT_KEYS = frozenset(
     "conn dag dag_run data_interval_end data_interval_start ds ds_nodash end_date exception expanded_ti_count "
-    "inlet_events inlets logical_date macros map_index_template outlet_events outlets params "
+    "inlet_events inlets logical_date macros map_index_template outlet_events outlets params partition_date "
     "prev_data_interval_end_success prev_data_interval_start_success prev_end_date_success "
     "prev_start_date_success reason run_id start_date task task_instance task_instance_key_str task_reschedule_count "
     "templates_dict test_mode ti triggering_asset_events triggering_dataset_events ts ts_nodash "

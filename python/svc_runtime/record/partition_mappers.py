@@ -8,8 +8,10 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable
+from typing import ClassVar
 
 from ..exceptions import RecordingError
+from .partition_windows import SegmentWindow, WaitForAll, WaitPolicy, Window
 from .timezones import zone_name
 
 # Format codes that mean the same on every machine.
@@ -18,6 +20,20 @@ _CODES = frozenset("YymdHIpMSfjaAbBwuVGz%")
 
 class PartitionMapper:
     """Base class."""
+
+    # Class attributes, too: a class of an author may not call this constructor.
+    max_downstream_keys: int | None = None
+    is_rollup = False
+    # Of the parts that a window may have with this mapper.
+    expected_decoded_type: type = str
+
+    def __init__(self, *, max_downstream_keys: int | None = None) -> None:
+        self._limit(max_downstream_keys)
+
+    def _limit(self, keys: int | None) -> None:
+        if keys is not None and (isinstance(keys, bool) or not isinstance(keys, int) or keys < 1):
+            raise ValueError(f"max_downstream_keys must be a positive integer or None, got {keys!r}")
+        self.max_downstream_keys = keys
 
     def to_downstream(self, key: str) -> str | Iterable[str]:
         """The key of the run that an event of that key is for, or several."""
@@ -52,7 +68,20 @@ def is_own(mapper: PartitionMapper) -> bool:
     ours = next(base for base in kind.__mro__ if base.__module__.startswith("svc_runtime."))
     if ours is PartitionMapper or any(getattr(kind, name, None) is not getattr(ours, name, None) for name in _ANSWERS):
         return True
-    return isinstance(mapper, _Several) and any(is_own(part) for part in mapper.mappers)
+    return any(is_own(part) for part in parts_of(mapper))
+
+
+def parts_of(mapper: PartitionMapper) -> list[PartitionMapper]:
+    """The mappers that it is made of."""
+    if isinstance(mapper, _Several):
+        return list(mapper.mappers)
+    if isinstance(mapper, FanOutMapper):
+        return [mapper.upstream_mapper, mapper.downstream_mapper]
+    return [mapper.upstream_mapper] if isinstance(mapper, RollupMapper) else []
+
+
+def _has_window(mapper: PartitionMapper) -> bool:
+    return isinstance(mapper, (RollupMapper, FanOutMapper)) or any(_has_window(part) for part in parts_of(mapper))
 
 
 def mapper_spec(mapper, encode) -> dict:
@@ -63,6 +92,12 @@ def mapper_spec(mapper, encode) -> dict:
         return mapper.to_spec()
     if type(mapper).to_downstream is PartitionMapper.to_downstream:
         mapper.to_downstream("")  # says what is missing
+    if _has_window(mapper):
+        raise RecordingError(
+            f"the partition mapper {mapper_class(mapper)} combines a window with code of the author's own, which the control"
+            " plane cannot run",
+            "Use RollupMapper and FanOutMapper with built-in mappers, and give an own mapper to_downstream() with several keys",
+        )
     return {"mapper": "custom", "class": mapper_class(mapper), "arguments": encode(dict(mapper.serialize()))}
 
 
@@ -84,8 +119,28 @@ class IdentityMapper(PartitionMapper):
         return {"mapper": "identity"}
 
 
+class FixedKeyMapper(PartitionMapper):
+    """One key for all events."""
+
+    def __init__(self, downstream_key: str, *, max_downstream_keys: int | None = None) -> None:
+        if not isinstance(downstream_key, str) or not downstream_key:
+            raise ValueError(f"FixedKeyMapper downstream_key must be a non-empty str; got {downstream_key!r}.")
+        super().__init__(max_downstream_keys=max_downstream_keys)
+        self.downstream_key = downstream_key
+
+    def to_downstream(self, key: str) -> str:
+        return self.downstream_key
+
+    def to_spec(self) -> dict:
+        return {"mapper": "fixed", "key": self.downstream_key}
+
+    def serialize(self) -> dict:
+        return {"downstream_key": self.downstream_key}
+
+
 class AllowedKeyMapper(PartitionMapper):
-    def __init__(self, allowed_keys: list) -> None:
+    def __init__(self, allowed_keys: list, *, max_downstream_keys: int | None = None) -> None:
+        super().__init__(max_downstream_keys=max_downstream_keys)
         self.allowed_keys = list(allowed_keys)
 
     def to_downstream(self, key: str) -> str:
@@ -102,11 +157,18 @@ class AllowedKeyMapper(PartitionMapper):
 
 class _StartOf(PartitionMapper):
     unit = ""
+    expected_decoded_type = datetime.datetime
     default_output_format = ""
 
     def __init__(
-        self, input_format: str = "%Y-%m-%dT%H:%M:%S", output_format: str | None = None, *, timezone="UTC"
+        self,
+        input_format: str = "%Y-%m-%dT%H:%M:%S",
+        output_format: str | None = None,
+        *,
+        timezone="UTC",
+        max_downstream_keys: int | None = None,
     ) -> None:
+        super().__init__(max_downstream_keys=max_downstream_keys)
         self.input_format = input_format
         self.output_format = output_format or self.default_output_format
         self.timezone = zone_name(timezone)
@@ -184,7 +246,8 @@ class StartOfYearMapper(_StartOf):
 class _Several(PartitionMapper):
     """Made of others, in their order."""
 
-    def __init__(self, *mappers: PartitionMapper) -> None:
+    def __init__(self, *mappers: PartitionMapper, max_downstream_keys: int | None = None) -> None:
+        super().__init__(max_downstream_keys=max_downstream_keys)
         self.mappers = list(mappers)
 
     def parts(self) -> list[dict]:
@@ -195,8 +258,8 @@ class _Several(PartitionMapper):
 
 
 class ChainMapper(_Several):
-    def __init__(self, mapper0, mapper1, /, *mappers) -> None:
-        super().__init__(mapper0, mapper1, *mappers)
+    def __init__(self, mapper0, mapper1, /, *mappers, max_downstream_keys: int | None = None) -> None:
+        super().__init__(mapper0, mapper1, *mappers, max_downstream_keys=max_downstream_keys)
 
     def to_downstream(self, key: str) -> str | list[str]:
         keys, is_one = [key], True
@@ -211,8 +274,10 @@ class ChainMapper(_Several):
 
 
 class ProductMapper(_Several):
-    def __init__(self, mapper0, mapper1, /, *mappers, delimiter: str = "|") -> None:
-        super().__init__(mapper0, mapper1, *mappers)
+    def __init__(
+        self, mapper0, mapper1, /, *mappers, delimiter: str = "|", max_downstream_keys: int | None = None
+    ) -> None:
+        super().__init__(mapper0, mapper1, *mappers, max_downstream_keys=max_downstream_keys)
         self.delimiter = delimiter
 
     def to_downstream(self, key: str) -> str:
@@ -235,3 +300,85 @@ class ProductMapper(_Several):
 
     def to_spec(self) -> dict:
         return {"mapper": "product", "mappers": self.parts(), "delimiter": self.delimiter}
+
+
+def _check_window(mapper: PartitionMapper, window: Window, user: str) -> None:
+    """As on Airflow, a window of time needs a mapper of time, and segments need one of texts."""
+    if isinstance(window, SegmentWindow) != isinstance(mapper, _StartOf):
+        return
+    raise TypeError(
+        f"the {type(window).__name__} of a {user} does not fit its upstream_mapper {type(mapper).__name__}: give a window of "
+        "time a StartOf…Mapper, and a SegmentWindow another mapper"
+    )
+
+
+class RollupMapper(PartitionMapper):
+    """Waits for the events of all parts of a window before the run of its key starts."""
+
+    is_rollup = True
+
+    def __init__(
+        self,
+        *,
+        upstream_mapper: PartitionMapper,
+        window: Window,
+        wait_policy: WaitPolicy | None = None,
+        max_downstream_keys: int | None = None,
+    ) -> None:
+        super().__init__(max_downstream_keys=max_downstream_keys)
+        _check_window(upstream_mapper, window, "RollupMapper")
+        self.upstream_mapper = upstream_mapper
+        self.window = window
+        self.wait_policy = wait_policy or WaitForAll()
+
+    def to_downstream(self, key: str) -> str | Iterable[str]:
+        return self.upstream_mapper.to_downstream(key)
+
+    def to_spec(self) -> dict:
+        return {
+            "mapper": "rollup",
+            "upstream": self.upstream_mapper.to_spec(),
+            "window": self.window.to_spec(),
+            "wait_policy": self.wait_policy.to_spec(),
+        }
+
+
+class FanOutMapper(PartitionMapper):
+    """Starts a run for each part of a window."""
+
+    default_downstream_mapper_by_window_name: ClassVar[dict[str, type[PartitionMapper]]] = {
+        "DayWindow": StartOfHourMapper,
+        "WeekWindow": StartOfDayMapper,
+        "MonthWindow": StartOfDayMapper,
+        "QuarterWindow": StartOfMonthMapper,
+        "YearWindow": StartOfMonthMapper,
+    }
+
+    def __init__(
+        self,
+        *,
+        upstream_mapper: PartitionMapper,
+        window: Window,
+        downstream_mapper: PartitionMapper | None = None,
+        max_downstream_keys: int | None = None,
+    ) -> None:
+        super().__init__(max_downstream_keys=max_downstream_keys)
+        _check_window(upstream_mapper, window, "FanOutMapper")
+        default = self.default_downstream_mapper_by_window_name.get(type(window).__name__)
+        if downstream_mapper is None and default is None:
+            raise ValueError(
+                f"FanOutMapper has no default downstream_mapper for window type {type(window).__name__}; "
+                "pass downstream_mapper explicitly."
+            )
+        self.upstream_mapper = upstream_mapper
+        self.window = window
+        self.downstream_mapper: PartitionMapper = downstream_mapper or default()  # type: ignore[misc]
+
+    def to_spec(self) -> dict:
+        return {
+            "mapper": "fan_out",
+            "upstream": self.upstream_mapper.to_spec(),
+            "window": self.window.to_spec(),
+            "downstream": self.downstream_mapper.to_spec(),
+            **({} if self.max_downstream_keys is None else {"max_keys": self.max_downstream_keys}),
+        }

@@ -56,6 +56,12 @@ class NullTimetable(_BuiltIn):
     description = "Never, external triggers only"
 
 
+class PartitionedAtRuntime(NullTimetable):
+    """The tasks of a run name the partitions: `outlet_events[asset].add_partitions(keys)`."""
+
+    partitioned_at_runtime = True
+
+
 class OnceTimetable(_BuiltIn):
     spec_type = "once"
     periodic = False

@@ -14,6 +14,9 @@ from ..record.assets import Asset, AssetAlias, AssetNameRef, AssetUriRef, BaseAs
 from .moments import moment
 from .xcom_values import decode, encode
 
+_PARTITION_KEY_LENGTH = 250
+_PARTITIONS_AT_MOST = 1_000
+
 
 class OutletEvent:
     """`outlet_events[asset].extra = …`; for an alias, `.add(asset, extra=…)`."""
@@ -22,6 +25,18 @@ class OutletEvent:
         self.key = key
         self.extra: dict = {}
         self.added: list = []
+        self.partition_keys: set[str] = set()
+
+    def add_partitions(self, keys: str | list[str]) -> None:
+        """The task leaves an event for each key. Without keys, it leaves one with the partition of its run."""
+        if isinstance(self.key, AssetAlias):
+            raise TypeError("events of an alias have no partition keys: add them to the asset")
+        for key in [keys] if isinstance(keys, str) else keys:
+            if not isinstance(key, str) or not key.strip() or len(key) > _PARTITION_KEY_LENGTH:
+                raise ValueError(f"a partition key is a text of 1 to {_PARTITION_KEY_LENGTH} characters, not {key!r}")
+            self.partition_keys.add(key)
+        if len(self.partition_keys) > _PARTITIONS_AT_MOST:
+            raise ValueError(f"a task may leave events for {_PARTITIONS_AT_MOST} partitions of an asset at most")
 
     def add(self, asset, extra: dict | None = None) -> None:
         if not isinstance(self.key, AssetAlias):
@@ -100,7 +115,8 @@ def events_of(outlets, events: OutletEvents) -> list:
                 for asset, extra in event.added:
                     reported.append({"asset": _place(asset), "extra": encode(extra), "alias": leaf.name})
             else:
-                reported.append({"asset": _place(leaf), "extra": encode(event.extra), "alias": None})
+                keys = {"partition_keys": sorted(event.partition_keys)} if event.partition_keys else {}
+                reported.append({"asset": _place(leaf), "extra": encode(event.extra), "alias": None, **keys})
     return reported
 
 

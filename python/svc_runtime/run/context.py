@@ -125,6 +125,7 @@ def _state_stores():
 _OF_RUNS = {
     "data_interval_start": lambda context: context["dag_run"].data_interval_start,
     "data_interval_end": lambda context: context["dag_run"].data_interval_end,
+    "partition_date": lambda context: context["dag_run"].partition_date,
     "conn": lambda context: ConnectionAccessor(),
     "var": lambda context: {"value": VariableAccessor(False), "json": VariableAccessor(True)},
     "triggering_asset_events": lambda context: TriggeringEvents(context.svc_channel),

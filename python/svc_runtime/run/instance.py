@@ -32,6 +32,7 @@ class RunningDagRun:
     start_date = LazyMoment()
     queued_at = LazyMoment()
     end_date = LazyMoment()
+    partition_date = LazyMoment()
 
     def __init__(self, job: dict) -> None:
         self.svc_texts = run = job["run"]

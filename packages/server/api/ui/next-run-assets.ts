@@ -8,7 +8,8 @@ import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { noSuchDag } from '../paths.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
-import { PartitionOfAsset, partitionOfAsset } from './partitions.ts';
+import { mapperOf } from '../../engine/runs/partition-waits.ts';
+import { PartitionOfAsset, withoutPartition } from './partitions.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 
@@ -52,7 +53,8 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
       const dag = await findDag(scope, dagId);
       if (!dag) throw noSuchDag(dagId);
       const condition = conditionOf(dag.timetable);
-      const isPartitioned = dag.timetable.type === 'partitioned_asset';
+      const { timetable } = dag;
+      const isPartitioned = timetable.type === 'partitioned_asset';
       const pending = isPartitioned ? await listPartitions(scope, tenantId, { dagId, isCreated: false }) : null;
       return {
         asset_expression: assetExpression(condition, await findAssetIds(scope, assetsIn(condition))),
@@ -62,7 +64,12 @@ export function registerUiNextRunAssets(app: App, { db }: Services): void {
           uri,
           lastUpdate,
           last_update: lastUpdate,
-          ...partitionOfAsset(null, lastUpdate !== null),
+          ...withoutPartition({
+            isReceived: lastUpdate !== null,
+            isRollup:
+              timetable.type === 'partitioned_asset' &&
+              mapperOf(timetable, { name: name ?? '', uri, aliases: [] }).mapper === 'rollup',
+          }),
         })),
         pending_partition_count: pending?.length ?? null,
       };

@@ -7,7 +7,8 @@ import { findAssetNames, listPartitions } from '../../db/assets/partitions.ts';
 import type { PartitionRow } from '../../db/assets/partitions.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import type { TenantDb } from '../../db/database.ts';
-import { leavesOf } from '../../engine/runs/asset-condition.ts';
+import { waitOf } from '../../engine/runs/partition-waits.ts';
+import type { ArrivedAsset, WaitOfAsset } from '../../engine/runs/partition-waits.ts';
 import { databaseOf, principalOf } from '../../http/access.ts';
 import { assetExpression, assetsIn, conditionOf } from '../dags/asset-expression.ts';
 import { noSuchDag } from '../paths.ts';
@@ -25,7 +26,7 @@ const Common = {
   total_required: Type.Integer(),
 };
 
-/** What a run in a partition needs of one asset. It is always one event, because there are no rollup mappers. */
+/** What a run in a partition needs of one asset: an event, or with a rollup, the events of a window. */
 export const PartitionOfAsset = {
   received_count: Type.Integer(),
   required_count: Type.Integer(),
@@ -36,19 +37,39 @@ export const PartitionOfAsset = {
   asset_inactive: Type.Boolean(),
 };
 
-/** `partitionKey` is null for a run without a partition. */
-export function partitionOfAsset(partitionKey: string | null, isReceived: boolean) {
-  const keys = partitionKey === null ? [] : [partitionKey];
-  return {
-    received_count: isReceived ? 1 : 0,
-    required_count: 1,
-    received_keys: isReceived ? keys : [],
-    required_keys: keys,
-    is_rollup: false,
-    mapper_error: false,
-    asset_inactive: false,
-  };
-}
+/** For a run without a partition. */
+export const withoutPartition = ({ isReceived, isRollup }: { isReceived: boolean; isRollup: boolean }) => ({
+  received_count: isReceived ? 1 : 0,
+  required_count: 1,
+  received_keys: [],
+  required_keys: [],
+  is_rollup: isRollup,
+  mapper_error: false,
+  asset_inactive: false,
+});
+
+const partitionBody = ({ isRollup, received, required, count, problem }: WaitOfAsset) => ({
+  received_count: received.length,
+  required_count: count,
+  received_keys: [...received],
+  required_keys: [...required],
+  is_rollup: isRollup,
+  mapper_error: problem !== null,
+  asset_inactive: false,
+});
+
+/** The schedule may have changed since: then each asset needs one event. */
+const waitIn = (timetable: TimetableSpec, partitionKey: string, asset: ArrivedAsset): WaitOfAsset =>
+  timetable.type === 'partitioned_asset'
+    ? waitOf(timetable, partitionKey, asset)
+    : {
+        isRollup: false,
+        isSatisfied: asset.keys.length > 0,
+        received: asset.keys.length > 0 ? [partitionKey] : [],
+        required: [partitionKey],
+        count: 1,
+        problem: null,
+      };
 
 const Expression = Nullable(Type.Record(Type.String(), Type.Unknown()));
 
@@ -97,11 +118,16 @@ export function registerUiPartitions(app: App, { db }: Services): void {
       const scope = databaseOf(request, db);
       if (dagId !== undefined && !(await findDag(scope, dagId))) throw noSuchDag(dagId);
       const rows = await listPartitions(scope, principalOf(request).tenantId, { dagId, isCreated });
+      const assets = await assetsOf(scope, rows);
       const timetables = new Map(rows.map((row) => [row.dagId, row.timetable]));
       const expressions: Record<string, Record<string, unknown> | null> = {};
       for (const [id, timetable] of timetables) expressions[id] = await expressionOf(scope, timetable);
       return {
-        partitioned_dag_runs: rows.map((row) => ({ ...bodyOf(row), dag_id: row.dagId, state: row.state })),
+        partitioned_dag_runs: rows.map((row, index) => ({
+          ...bodyOf(row, assets[index] ?? []),
+          dag_id: row.dagId,
+          state: row.state,
+        })),
         total: rows.length,
         asset_expressions: rows.length === 0 ? null : expressions,
       };
@@ -116,11 +142,12 @@ export function registerUiPartitions(app: App, { db }: Services): void {
     if (!row) {
       throw new ApiError('not_found', `No PartitionedDagRun for dag_id ${dagId} and partition ${partitionKey}`);
     }
+    const [assets = []] = await assetsOf(scope, [row]);
     return {
-      ...bodyOf(row),
+      ...bodyOf(row, assets),
       dag_id: dagId,
       updated_at: row.updatedAt,
-      assets: await assetsOf(scope, row),
+      assets,
       asset_expression: await expressionOf(scope, row.timetable),
     };
   };
@@ -160,17 +187,22 @@ export function registerUiPartitions(app: App, { db }: Services): void {
 }
 
 /** A created run has received everything it needed, even if the schedule of its DAG has changed since. */
-function bodyOf({ id, partitionKey, createdAt, runId, timetable, assetIds }: PartitionRow) {
-  const condition = conditionOf(timetable);
-  const named = condition === null ? 0 : new Set(leavesOf(condition).map((leaf) => JSON.stringify(leaf))).size;
-  const received = assetIds.length;
+function bodyOf({ id, partitionKey, createdAt, runId }: PartitionRow, assets: readonly AssetOfPartition[]) {
+  const sum = (of: (asset: AssetOfPartition) => number) => assets.reduce((total, asset) => total + of(asset), 0);
+  const received = sum((asset) => asset.received_count);
   return {
     id,
     partition_key: partitionKey,
     created_at: createdAt,
     created_dag_run_id: runId,
     total_received: received,
-    total_required: runId === null ? Math.max(named, received) : received,
+    total_required:
+      runId === null
+        ? Math.max(
+            sum((asset) => asset.required_count),
+            received,
+          )
+        : received,
   };
 }
 
@@ -179,16 +211,45 @@ async function expressionOf(scope: TenantDb, timetable: TimetableSpec): Promise<
   return assetExpression(condition, await findAssetIds(scope, assetsIn(condition)));
 }
 
-/** Returns assets that the schedule names with name and URI, and assets that matched a reference or an alias. */
-async function assetsOf(scope: TenantDb, { timetable, assetIds, partitionKey }: PartitionRow) {
-  const named = assetsIn(conditionOf(timetable));
-  const known = await findAssetIds(scope, named);
-  const ids = new Set([...assetIds, ...named.flatMap((asset) => known.get(asset) ?? [])]);
-  return (await findAssetNames(scope, [...ids])).map(({ id, name, uri }) => ({
-    asset_id: id,
-    asset_name: name,
-    asset_uri: uri,
-    received: assetIds.includes(id),
-    ...partitionOfAsset(partitionKey, assetIds.includes(id)),
-  }));
+type AssetOfPartition = ReturnType<typeof partitionBody> & {
+  asset_id: number;
+  asset_name: string;
+  asset_uri: string;
+  received: boolean;
+};
+
+/** Returns assets that the schedules name with name and URI, and assets that matched a reference or an alias. */
+async function assetsOf(scope: TenantDb, rows: readonly PartitionRow[]): Promise<AssetOfPartition[][]> {
+  const conditions = new Map(rows.map(({ dagId, timetable }) => [dagId, assetsIn(conditionOf(timetable))]));
+  const named = new Map<string, number[]>();
+  for (const [dagId, assets] of conditions) {
+    const known = await findAssetIds(scope, assets);
+    named.set(
+      dagId,
+      assets.flatMap((asset) => known.get(asset) ?? []),
+    );
+  }
+  const arrived = rows.flatMap((row) => row.arrived.map(({ assetId }) => assetId));
+  const names = await findAssetNames(scope, [...new Set([...arrived, ...[...named.values()].flat()])]);
+  const byId = new Map(names.map((asset) => [asset.id, asset]));
+  return rows.map(({ dagId, partitionKey, timetable, arrived: present }) => {
+    const ids = new Set([...present.map(({ assetId }) => assetId), ...(named.get(dagId) ?? [])]);
+    return [...ids]
+      .sort((a, b) => a - b)
+      .flatMap((id) => {
+        const asset = byId.get(id);
+        if (!asset) return [];
+        const keys = present.find(({ assetId }) => assetId === id)?.keys ?? [];
+        const wait = waitIn(timetable, partitionKey, { name: asset.name, uri: asset.uri, aliases: [], keys });
+        return [
+          {
+            asset_id: id,
+            asset_name: asset.name,
+            asset_uri: asset.uri,
+            received: wait.isSatisfied,
+            ...partitionBody(wait),
+          },
+        ];
+      });
+  });
 }

@@ -89,6 +89,15 @@ describe('workers', () => {
   });
 });
 
+it('a DAG with a task of another language is refused with the reason, before one of its runs fails', async () => {
+  const spec = sampleDag({ dagId: 'polyglot', taskId: 'a', text: '' }) as CompiledSpec;
+  for (const task of spec.tasks) task.operator.operator_name = '@task.stub';
+  const answer = await call('POST', '/dags/polyglot/dagVersions', { spec });
+  expect(answer.status).toBe(400);
+  expect(detail(answer)).toContain('task a: @task.stub has no runtime here');
+  expect(detail(answer)).toContain('start the program with @task.bash or in a container');
+});
+
 it('a DAG that names an executor the installation does not have is refused, and told which it has', async () => {
   const spec = sampleDag({ dagId: 'elsewhere', taskId: 'a', text: '' }) as CompiledSpec;
   for (const task of spec.tasks) task.policy.executor = 'CeleryExecutor';

@@ -46,16 +46,20 @@ export const recordAssetEvents: RecordAssetEvents = async (trx, source, events) 
     source.tenantId,
     events.map((event) => event.asset),
   );
-  const eventIds = await insertEvents(trx, source.tenantId, {
-    source,
-    partitionKey: source.partitionKey ?? null,
-    events: events.map(({ alias, extra }, index) => ({
+  const made = events.flatMap(({ alias, extra, partitionKeys = [source.partitionKey ?? null] }, index) =>
+    partitionKeys.map((partitionKey) => ({
       assetId: assetIds[index] ?? 0,
       alias: alias ?? null,
       extra: extra ?? {},
+      partitionKey,
     })),
+  );
+  const eventIds = await insertEvents(trx, source.tenantId, {
+    source,
+    events: made,
   });
-  const consumers = await queueEvents(trx, source.tenantId, { eventIds, partitionKey: source.partitionKey ?? null });
+  const keys = made.map(({ partitionKey }) => partitionKey);
+  const consumers = await queueEvents(trx, source.tenantId, { eventIds, keys });
   return { effects: consumers.length === 0 ? [] : [{ ...noEffects(), dueAt: nowIso() }] };
 };
 
@@ -75,7 +79,12 @@ export const recordWatchedAssets: RecordWatchedAssets = async (trx, tenantId, ev
   );
   const eventIds = await insertEvents(trx, tenantId, {
     source: null,
-    events: events.map(({ extra }, index) => ({ assetId: assetIds[index] ?? 0, alias: null, extra })),
+    events: events.map(({ extra }, index) => ({
+      assetId: assetIds[index] ?? 0,
+      alias: null,
+      extra,
+      partitionKey: null,
+    })),
   });
   await queueForConsumers(trx, tenantId, eventIds);
 };
@@ -89,21 +98,29 @@ export async function recordExternalEvent(
   const { assetId, extra, partitionKey } = input;
   const [eventId = 0] = await insertEvents(trx, tenantId, {
     source: null,
-    partitionKey,
-    events: [{ assetId, alias: null, extra }],
+    events: [{ assetId, alias: null, extra, partitionKey }],
   });
-  return { eventId, consumers: await queueEvents(trx, tenantId, { eventIds: [eventId], partitionKey }) };
+  return { eventId, consumers: await queueEvents(trx, tenantId, { eventIds: [eventId], keys: [partitionKey] }) };
 }
 
-/** An event with a partition key is only for DAGs that wait by partition. */
-const queueEvents = (
+/** An event with a partition key is only for DAGs that wait by partition. `keys` are those of the events, in their order. */
+async function queueEvents(
   trx: SharedDb,
   tenantId: string,
-  { eventIds, partitionKey }: { eventIds: readonly number[]; partitionKey: string | null },
-): Promise<string[]> =>
-  partitionKey === null
-    ? queueForConsumers(trx, tenantId, eventIds)
-    : queueForPartitions(trx, tenantId, { eventIds, partitionKey });
+  { eventIds, keys }: { eventIds: readonly number[]; keys: readonly (string | null)[] },
+): Promise<string[]> {
+  const partitioned = new Map(
+    eventIds.flatMap((id, index) => {
+      const key = keys[index] ?? null;
+      return key === null ? [] : [[id, key] as const];
+    }),
+  );
+  const others = eventIds.filter((id) => !partitioned.has(id));
+  return [
+    ...(others.length > 0 ? await queueForConsumers(trx, tenantId, others) : []),
+    ...(partitioned.size > 0 ? await queueForPartitions(trx, tenantId, partitioned) : []),
+  ];
+}
 
 export type AssetRuns = {
   /** Creates the runs of these DAGs whose conditions hold. */

@@ -15,32 +15,34 @@ import {
   dropUnmapped,
   dropUnpartitioned,
   findPartitionConsumers,
+  findSourceDate,
   notePartitionProblem,
   queuePartitionEvents,
   unmappedEvents,
   waitingPartitions,
 } from '../sql/asset-partitions.ts';
-import type { QueuedPartitionEvent } from '../sql/asset-partitions.ts';
+import type { QueuedPartitionEvent, WaitingAsset } from '../sql/asset-partitions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import { countLiveRuns } from '../sql/due-dags.ts';
 import { holds } from './asset-condition.ts';
 import { assetTriggeredRun } from './asset-triggered-run.ts';
 import type { CreateRun } from './create-run.ts';
 import { keysOf, wantAnswers } from './partition-key-questions.ts';
+import { dateOfPartition, hasRollup, mapperOf, waitOf } from './partition-waits.ts';
 
-/** Queues the events. Returns the ids of the DAGs that must be considered now. */
+/** Queues events by the keys that they have. Returns the ids of the DAGs that must be considered now. */
 export async function queueForPartitions(
   trx: SharedDb,
   tenantId: string,
-  { eventIds, partitionKey }: { eventIds: readonly number[]; partitionKey: string },
+  keys: ReadonlyMap<number, string>,
 ): Promise<string[]> {
   const queued: QueuedPartitionEvent[] = [];
-  for (const consumer of await findPartitionConsumers(trx, tenantId, eventIds)) {
+  for (const consumer of await findPartitionConsumers(trx, tenantId, [...keys.keys()])) {
     const { dagId, eventId, assetId } = consumer;
-    const mapped = keysOf(consumer.timetable, consumer, partitionKey);
+    const mapped = keysOf(consumer.timetable, consumer, keys.get(eventId) ?? '');
     if (mapped.kind === 'refused') await noteRefusal(trx, { tenantId, dagId }, consumer.name, mapped.problem);
-    const keys = mapped.kind === 'ask' ? [null] : mapped.kind === 'keys' ? mapped.keys : [];
-    queued.push(...keys.map((each) => ({ dagId, eventId, assetId, partitionKey: each })));
+    const ofRuns = mapped.kind === 'ask' ? [null] : mapped.kind === 'keys' ? mapped.keys : [];
+    queued.push(...ofRuns.map((each) => ({ dagId, eventId, assetId, partitionKey: each })));
   }
   await queuePartitionEvents(trx, tenantId, queued);
   return [...new Set(queued.map(({ dagId }) => dagId))];
@@ -76,6 +78,17 @@ async function mapWaiting(
   }
 }
 
+/** A run whose key is that of its events has the date of the run that caused them. */
+async function carriedDate(
+  trx: SharedDb,
+  key: DagKey,
+  waiting: { timetable: PartitionedAssetTimetable; partitionKey: string; assets: readonly WaitingAsset[] },
+): Promise<string | null> {
+  const { timetable, partitionKey, assets } = waiting;
+  const isCarried = assets.some((asset) => mapperOf(timetable, asset).mapper === 'identity');
+  return isCarried ? findSourceDate(trx, key, partitionKey) : null;
+}
+
 export type Considered = { created: number; effects: RunEffects[] };
 
 /** Creates the runs whose partitions are complete. Returns their effects, and the effects of questions to ask. */
@@ -88,13 +101,23 @@ export async function considerPartitions(
   await dropUnpartitioned(trx, key);
   const { asks } = await mapWaiting(trx, key, timetable);
   const effects: RunEffects[] = asks ? [{ ...noEffects(), dueAt: await wantAnswers(trx, key) }] : [];
-  const complete = (await waitingPartitions(trx, key)).filter(({ assets }) => holds(timetable.assets, assets));
+  const waiting = await waitingPartitions(trx, key, { withKeys: hasRollup(timetable) });
+  const complete = waiting.filter(({ partitionKey, assets }) =>
+    holds(
+      timetable.assets,
+      assets.filter((asset) => waitOf(timetable, partitionKey, asset).isSatisfied),
+    ),
+  );
   const room = maxActiveRuns - (await countLiveRuns(trx, key));
   let created = 0;
-  for (const { partitionKey } of complete) {
+  for (const { partitionKey, assets } of complete) {
     // At the limit the other partitions wait for the end of a run.
     if (created >= room) return { created, effects };
-    const result = await createRun(trx, key.tenantId, { ...assetTriggeredRun(key.dagId), partitionKey });
+    const partitionDate =
+      dateOfPartition(timetable, partitionKey, assets) ??
+      (await carriedDate(trx, key, { timetable, partitionKey, assets }));
+    const run = { ...assetTriggeredRun(key.dagId), partitionKey, partitionDate };
+    const result = await createRun(trx, key.tenantId, run);
     if (result.kind === 'invalid_conf') {
       throw new Error(`params without a usable default: ${result.problems.join('; ')}`);
     }

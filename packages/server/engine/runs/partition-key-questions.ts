@@ -7,7 +7,7 @@
  * An answer is valid as long as the version is, and is not requested again while it is remembered.
  */
 import { nowIso } from '@svc/spec/clock.ts';
-import { MapperAnswer, mapKey } from '@svc/spec/timetables/partition-mappers.ts';
+import { MapperAnswer, mapKeys } from '@svc/spec/timetables/partition-mappers.ts';
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
@@ -17,8 +17,8 @@ import { reconsiderUnmapped, unmappedEvents } from '../sql/asset-partitions.ts';
 import type { DagKey } from '../sql/dag-rows.ts';
 import { askSoon, setTimetable } from '../sql/timetable-questions.ts';
 import type { KeysQuestion } from '../sql/timetable-questions.ts';
-import { leavesOf, refersTo } from './asset-condition.ts';
 import type { PresentAsset } from './asset-condition.ts';
+import { mapperAt, placeOf } from './partition-waits.ts';
 
 const KEYS_AT_ONCE = 100;
 const EVENTS_LOOKED_AT = 1_000;
@@ -30,21 +30,17 @@ export type KeysOfEvent =
   | { kind: 'refused'; problem: string }
   | { kind: 'ask' };
 
-/** Returns the place of the mapper; -1 is the default one. */
-const placeOf = ({ mappers }: PartitionedAssetTimetable, asset: PresentAsset): number =>
-  mappers.findIndex(({ asset: named }) => leavesOf(named).some((leaf) => refersTo(leaf, asset)));
-
 /** Returns the keys of the runs to which an event of the asset with that key belongs. */
 export function keysOf(timetable: PartitionedAssetTimetable, asset: PresentAsset, key: string): KeysOfEvent {
   const place = placeOf(timetable, asset);
-  const mapper = timetable.mappers[place]?.mapper ?? timetable.default_mapper;
+  const mapper = mapperAt(timetable, place);
   if (mapper.mapper === 'custom') {
     const answer = timetable.answers?.find((known) => known.mapper === place && known.key === key);
     if (!answer) return { kind: 'ask' };
     return 'keys' in answer ? { kind: 'keys', keys: answer.keys } : { kind: 'refused', problem: answer.problem };
   }
-  const mapped = mapKey(mapper, key);
-  return mapped.ok ? { kind: 'keys', keys: [mapped.key] } : { kind: 'refused', problem: mapped.problem };
+  const mapped = mapKeys(mapper, key);
+  return mapped.ok ? { kind: 'keys', keys: mapped.keys } : { kind: 'refused', problem: mapped.problem };
 }
 
 /**

@@ -33,6 +33,8 @@ export type AssetEventOutcome = {
   asset: { name: string; uri: string };
   alias?: string | null;
   extra?: Record<string, unknown>;
+  /** One event for each. Default: one event with the partition of the run. */
+  partitionKeys?: readonly string[];
 };
 
 /** A value whose text is in the store of task logs. The XCom itself has a description of it. */

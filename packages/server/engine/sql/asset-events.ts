@@ -91,9 +91,13 @@ export async function insertEvents(
   trx: SharedDb,
   tenantId: string,
   input: {
-    events: readonly { assetId: number; alias: string | null; extra: Record<string, unknown> }[];
+    events: readonly {
+      assetId: number;
+      alias: string | null;
+      extra: Record<string, unknown>;
+      partitionKey: string | null;
+    }[];
     source: EventSource | null;
-    partitionKey?: string | null;
   },
 ): Promise<number[]> {
   const { events, source } = input;
@@ -101,9 +105,10 @@ export async function insertEvents(
     insert into asset_events (tenant_id, asset_id, extra, source_dag_id, source_task_id, source_run_id, source_map_index,
       partition_key, at)
     select ${tenantId}::uuid, asset_id, extra::json, ${source?.dagId ?? null}, ${source?.taskId ?? null},
-      ${source?.runId ?? null}, ${source?.mapIndex ?? -1}::int, ${input.partitionKey ?? null}, clock_timestamp()
+      ${source?.runId ?? null}, ${source?.mapIndex ?? -1}::int, partition_key, clock_timestamp()
     from unnest(${events.map(({ assetId }) => assetId)}::bigint[],
-      ${events.map(({ extra }) => JSON.stringify(extra))}::text[]) with ordinality as e(asset_id, extra, position)
+      ${events.map(({ extra }) => JSON.stringify(extra))}::text[],
+      ${events.map(({ partitionKey }) => partitionKey)}::text[]) with ordinality as e(asset_id, extra, partition_key, position)
     order by position
     returning id`.execute(trx);
   const ids = rows.map((row) => row.id).toSorted((a, b) => a - b);

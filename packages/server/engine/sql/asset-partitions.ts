@@ -50,24 +50,53 @@ export async function queuePartitionEvents(
     on conflict do nothing`.execute(trx);
 }
 
-export type WaitingPartition = { partitionKey: string; assets: QueuedAsset[] };
+/** `keys` of the events; without `withKeys`, that of the run. */
+export type WaitingAsset = QueuedAsset & { keys: string[] };
+export type WaitingPartition = { partitionKey: string; assets: WaitingAsset[] };
 
 /** Returns what waits for the DAG by partition, the longest waiting first. */
-export async function waitingPartitions(trx: SharedDb, { tenantId, dagId }: DagKey): Promise<WaitingPartition[]> {
-  const { rows } = await sql<QueuedAsset & { partitionKey: string }>`
+export async function waitingPartitions(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  { withKeys }: { withKeys: boolean },
+): Promise<WaitingPartition[]> {
+  const keys = withKeys
+    ? sql`array(
+        select distinct e.partition_key from asset_queue k
+        join asset_events e on e.tenant_id = k.tenant_id and e.id = k.event_id
+        where k.tenant_id = ${tenantId} and k.dag_id = ${dagId} and k.partition_key = q.partition_key
+          and k.asset_id = q.asset_id)`
+    : sql`array[q.partition_key]`;
+  const { rows } = await sql<WaitingAsset & { partitionKey: string }>`
     select q.partition_key as "partitionKey", a.id as "assetId", a.name, a.uri, array(
       select l.name from asset_alias_assets x
       join asset_aliases l on l.tenant_id = x.tenant_id and l.id = x.alias_id
-      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases
+      where x.tenant_id = a.tenant_id and x.asset_id = a.id) as aliases, ${keys} as keys
     from (select partition_key, asset_id, min(event_id) as first from asset_queue
       where tenant_id = ${tenantId} and dag_id = ${dagId} and partition_key is not null group by 1, 2) q
     join assets a on a.tenant_id = ${tenantId} and a.id = q.asset_id
     order by min(q.first) over (partition by q.partition_key), q.partition_key, a.id`.execute(trx);
-  const partitions = new Map<string, QueuedAsset[]>();
+  const partitions = new Map<string, WaitingAsset[]>();
   for (const { partitionKey, ...asset } of rows) {
     partitions.set(partitionKey, [...(partitions.get(partitionKey) ?? []), asset]);
   }
   return [...partitions].map(([partitionKey, assets]) => ({ partitionKey, assets }));
+}
+
+/** Returns the partition date of the newest run whose events wait for the partition. */
+export async function findSourceDate(
+  trx: SharedDb,
+  { tenantId, dagId }: DagKey,
+  partitionKey: string,
+): Promise<string | null> {
+  const { rows } = await sql<{ date: string }>`
+    select r.partition_date as date from asset_queue q
+    join asset_events e on e.tenant_id = q.tenant_id and e.id = q.event_id
+    join dag_runs r on r.tenant_id = e.tenant_id and r.dag_id = e.source_dag_id and r.run_id = e.source_run_id
+    where q.tenant_id = ${tenantId} and q.dag_id = ${dagId} and q.partition_key = ${partitionKey}
+      and r.partition_date is not null
+    order by e.id desc limit 1`.execute(trx);
+  return rows[0]?.date ?? null;
 }
 
 /** Makes all events that wait for the partition the cause of this run. */
