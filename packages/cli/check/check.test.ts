@@ -139,6 +139,10 @@ describe('svc check', () => {
     });
     const { report } = await reportOf(root);
     const [dag] = fileOf(report, 'dags/late.py').dags;
+    expect(fileOf(report, 'dags/late.py').needs_airflow).toBe('3.3');
+    expect(fileOf(report, 'dags/late.py').notes.map(({ message }) => message)).toContain(
+      'needs Airflow 3.3 or newer: task_state_store',
+    );
     expect(fileOf(report, 'dags/late.py').notes.map(({ message }) => message)).toContainEqual(
       expect.stringContaining("Variable.get('when') returned its default, because the file was compiled without"),
     );

@@ -14,6 +14,7 @@ const file = (name: string): CheckedFile => ({
   gone: [],
   fixable: [],
   by_hand: [],
+  needs_airflow: null,
   packages: [],
   notes: [{ file: name, line: null, message: 'plugin q: fastapi_apps are not loaded', instead: '' }],
 });

@@ -8,6 +8,8 @@ import type { FileSpellings, Spelling } from '@svc/compiler/scan-spellings.ts';
 import { isTest } from '@svc/compiler/discover.ts';
 import { packageOf } from '@svc/compiler/outside-packages.ts';
 import { normalName } from '@svc/compiler/repository/requirement-line.ts';
+import { neededAirflow } from './needed-airflow.ts';
+import type { NeededAirflow } from './needed-airflow.ts';
 import type { Requirements } from './requirements.ts';
 
 /** What is left to do: nothing; `svc fix`; small changes by hand; more than that. */
@@ -49,6 +51,8 @@ export type CheckedFile = {
   fixable: Spelling[];
   by_hand: Spelling[];
   packages: NeededPackage[];
+  /** The oldest Airflow that has all of its names; null when nothing in it says so. */
+  needs_airflow: NeededAirflow['version'] | null;
   notes: CheckedProblem[];
 };
 
@@ -123,7 +127,9 @@ function checkedUnit(input: {
     instead,
   });
   const isForAirflow2 = requirements.isForAirflow2 || (spelling?.findings.length ?? 0) > 0;
-  const text = isForAirflow2 ? readText(file) : '';
+  const written = spelling || isForAirflow2 ? readText(file) : '';
+  const needed = neededAirflow(written);
+  const text = isForAirflow2 ? written : '';
   const dags = (unit.ok ? unit.artifacts : []).map(({ dagId, spec, noted }): CheckedDag => {
     const templates = spec.files.map((template) => template.text);
     const differs = differencesOf({ spec, noted, text: [text, ...templates].join('\n'), isForAirflow2 });
@@ -142,7 +148,13 @@ function checkedUnit(input: {
     loads: unit.ok,
     dags,
     problems,
-    notes: unit.warnings.filter(({ message }) => !OLD_WORDS.test(message)).map(shown),
+    needs_airflow: needed?.version ?? null,
+    notes: [
+      ...unit.warnings.filter(({ message }) => !OLD_WORDS.test(message)).map(shown),
+      ...(needed?.version === '3.3'
+        ? [{ file, line: null, message: `needs Airflow 3.3 or newer: ${needed.because.join(', ')}`, instead: '' }]
+        : []),
+    ],
   };
   return { ...base, effort: effortOf(base) };
 }
@@ -156,6 +168,7 @@ function checkedModule(spelling: FileSpellings, requirements: Requirements): Che
     loads: error === null,
     dags: [],
     problems,
+    needs_airflow: null,
     notes: [],
   };
   return { ...base, effort: effortOf(base) };
