@@ -96,6 +96,34 @@ class State:
     unfinished = frozenset([None, SCHEDULED, QUEUED, RUNNING, RESTARTING, UP_FOR_RETRY, UP_FOR_RESCHEDULE, DEFERRED])
     failed_states = frozenset([FAILED, UPSTREAM_FAILED])
     success_states = frozenset([SUCCESS, SKIPPED])
+    task_states = (None, *TaskInstanceState)
+    dag_states = (DagRunState.QUEUED, DagRunState.SUCCESS, DagRunState.RUNNING, DagRunState.FAILED)
+    finished_dr_states = frozenset([DagRunState.SUCCESS, DagRunState.FAILED])
+    unfinished_dr_states = frozenset([DagRunState.QUEUED, DagRunState.RUNNING])
+    # The names of colours that Airflow gives them, which messages to chats use.
+    state_color = {
+        NONE: "lightblue",
+        QUEUED: "gray",
+        RUNNING: "lime",
+        SUCCESS: "green",
+        RESTARTING: "violet",
+        FAILED: "red",
+        UP_FOR_RETRY: "gold",
+        UP_FOR_RESCHEDULE: "turquoise",
+        UPSTREAM_FAILED: "orange",
+        SKIPPED: "hotpink",
+        REMOVED: "lightgrey",
+        SCHEDULED: "tan",
+        DEFERRED: "mediumpurple",
+    }
+
+    @classmethod
+    def color(cls, state) -> str:
+        return cls.state_color.get(state, "white")
+
+    @classmethod
+    def color_fg(cls, state) -> str:
+        return "white" if cls.color(state) in ("green", "red") else "black"
 
 
 class DagRunType(_StrEnum):

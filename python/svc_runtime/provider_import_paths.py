@@ -43,7 +43,7 @@ HOME: dict[str, str] = {
     **_names(
         _HERE + "small_parts",
         "AIRFLOW_HOME AIRFLOW_VAR_NAME_FORMAT_MAPPING ANSI_ESCAPE AccessView AirflowContextDeprecationWarning "
-        "AssetAliasDetails AssetDetails AssetEvent AssetModel IS_WINDOWS JobState "
+        "AssetAliasDetails AssetDetails AssetEvent AssetModel DAGS_FOLDER IS_WINDOWS JobState PLUGINS_FOLDER "
         "RenderedTaskInstanceFields SET_DURING_EXECUTION SerializedBaseOperator SerializedDAG SerializedDagModel "
         "SerializedMappedOperator SetDuringExecution TIMEZONE TaskReschedule build_airflow_dagrun_url "
         "build_airflow_url_with_query clear_task_instances configure_orm context_get_outlet_events context_to_airflow_vars convert_camel_to_snake "
@@ -136,7 +136,7 @@ MODULES: dict[str, str] = {
     "airflow.serialization.definitions": "",
     "airflow.serialization.definitions.mappedoperator": "SerializedMappedOperator",
     "airflow.serialization.serialized_objects": "SerializedBaseOperator SerializedDAG",
-    "airflow.settings": "AIRFLOW_HOME TIMEZONE configure_orm pod_mutation_hook",
+    "airflow.settings": "AIRFLOW_HOME DAGS_FOLDER PLUGINS_FOLDER TIMEZONE configure_orm pod_mutation_hook",
     "airflow.stats": _STATS,
     "airflow.typing_compat": f"={_HERE}typing_names",
     "airflow.utils.context": "AirflowContextDeprecationWarning context_get_outlet_events",

@@ -105,6 +105,33 @@ class OldWords(unittest.TestCase):
         ):
             self.assertIn(words, said)
 
+    def test_one_text_instead_of_a_list_of_tags_is_one_tag_with_a_warning(self) -> None:
+        answer = loaded("with DAG('a', tags='etl'): ...\n")
+        self.assertEqual(answer["dags"][0]["spec"]["dag"]["tags"], ["etl"])
+        self.assertIn("write tags=['etl']", "\n".join(answer["warnings"]))
+
+    def test_folders_and_colours_that_files_take_from_airflow_are_there(self) -> None:
+        answer = loaded("""
+            import os
+            from airflow import settings
+            from airflow.settings import DAGS_FOLDER, PLUGINS_FOLDER
+            from airflow.utils.state import State
+            assert DAGS_FOLDER == settings.DAGS_FOLDER == os.path.dirname(__file__) and PLUGINS_FOLDER
+            assert (State.color("failed"), State.color(State.SUCCESS), State.color_fg(None)) == ("red", "green", "black")
+            with DAG("a"): BashOperator(task_id="x", bash_command="y")
+        """)
+        self.assertEqual(len(answer["dags"]), 1)
+
+    def test_assets_of_two_containers_of_an_account_are_two_assets_and_no_password_is_kept(self) -> None:
+        found = []
+        for uri in ("abfs://raw@acct/x", "abfs://clean@acct/x", "mysql://u:p@h/d/t", "https://token@h/x"):
+            answer = loaded(f"""
+                from airflow.sdk import Asset
+                with DAG("a", schedule=[Asset(name="n", uri="{uri}")]): ...
+            """)
+            found.append(answer["dags"][0]["spec"]["assets"]["assets"][0]["uri"])
+        self.assertEqual(found, ["abfs://raw@acct/x", "abfs://clean@acct/x", "mysql://h/d/t", "https://h/x"])
+
     def test_parts_of_airflow_itself_are_refused_without_the_advice_to_install_them(self) -> None:
         for module in ("airflow.utils.dot_renderer", "airflow.triggers.testing", "airflow.no_such_part"):
             answer = compile_text(f"{HEAD}import {module}\nwith DAG('a'): ...\n")

@@ -169,7 +169,6 @@ CASES = {
         "metadata database",
         2,
     ),
-    "tags as text": ("DAG('d', tags='abc')\n", "list of strings", 1),
     "template field without attribute": (
         "class Op(BaseOperator):\n    template_fields = ('x',)\nwith DAG('d'):\n    Op(task_id='a')\n",
         "template field 'x' is not an attribute",

@@ -1,4 +1,4 @@
-"""What callbacks of tasks see of the instance that has just ended, as on Airflow."""
+"""What bodies and callbacks of tasks see of their instance, as on Airflow."""
 
 from __future__ import annotations
 
@@ -38,6 +38,20 @@ TEXT = textwrap.dedent(
             return n
 
         mapped.expand(n=[1, 2])
+
+        @task(owner="ada", email=["a@b.example", "c@d.example"], on_success_callback=None)
+        def variables():
+            import os, subprocess
+            seen = {k.removeprefix("AIRFLOW_CTX_"): v for k, v in os.environ.items() if k.startswith("AIRFLOW_CTX_")}
+            return [seen, subprocess.run("echo $AIRFLOW_CTX_DAG_ID", shell=True, capture_output=True, text=True).stdout]
+
+        variables()
+
+        @task(map_index_template="item {{ task.op_kwargs['n'] }}", on_success_callback=None)
+        def named(n, ti=None):
+            return ti.rendered_map_index
+
+        named.expand(n=[1, 2])
     """
 )
 
@@ -71,6 +85,33 @@ class SeenByCallbacks(unittest.TestCase):
         }
         found = self.seen("mapped", map_index=1, answers=answers)
         self.assertEqual(found, ["sees [1, 2] [1, 2] None True", "indexed 2 {'x': 1, 'y': 2}"])
+
+
+class SeenByBodies(unittest.TestCase):
+    agent: Agent
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.agent = Agent.ready(TEXT)
+        cls.addClassCleanup(cls.agent.close)
+
+    def test_the_environment_names_the_instance_also_for_programs_that_a_function_starts(self) -> None:
+        seen, said = self.agent.run("variables", try_number=2).value()
+        expected = {
+            "DAG_EMAIL": "a@b.example,c@d.example",
+            "DAG_OWNER": "ada",
+            "DAG_ID": "d",
+            "TASK_ID": "variables",
+            "LOGICAL_DATE": "2024-05-01T10:20:30+00:00",
+            "TRY_NUMBER": "2",
+            "DAG_RUN_ID": "manual__1",
+        }
+        self.assertEqual((seen, said), (expected, "d\n"))
+        undated, _ = self.agent.run("variables", run={"logical_date": None}).value()
+        self.assertNotIn("LOGICAL_DATE", undated)
+
+    def test_a_mapped_instance_knows_the_name_that_its_template_gives_it(self) -> None:
+        self.assertEqual(self.agent.run("named", map_index=0).value(), "item 1")
 
 
 if __name__ == "__main__":

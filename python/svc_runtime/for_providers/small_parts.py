@@ -15,6 +15,16 @@ AIRFLOW_HOME = os.environ.get("AIRFLOW_HOME") or os.path.expanduser("~/airflow")
 TIMEZONE = "UTC"
 
 
+def __getattr__(name: str) -> str:
+    """Folders of the DAG file that is loaded now: one compiler loads files of several repositories."""
+    if name == "DAGS_FOLDER":
+        given = os.environ.get("AIRFLOW__CORE__DAGS_FOLDER") or os.environ.get("SVC_DAGS_FOLDER")
+        return given or os.path.join(AIRFLOW_HOME, "dags")
+    if name == "PLUGINS_FOLDER":
+        return os.environ.get("AIRFLOW__CORE__PLUGINS_FOLDER") or os.path.join(AIRFLOW_HOME, "plugins")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def getuser() -> str:
     import getpass
 

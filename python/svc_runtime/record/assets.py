@@ -26,7 +26,7 @@ def normalised_scheme(uri: str) -> str:
 
 
 def normalise_uri(uri: str) -> str:
-    """One spelling per place: no credentials, no fragment, sorted query, no trailing slash on the path."""
+    """One spelling per place: no password, no fragment, sorted query, no trailing slash on the path."""
     from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
     parts = urlsplit(uri)
@@ -37,8 +37,11 @@ def normalise_uri(uri: str) -> str:
     scheme = parts.scheme.lower()
     if scheme == "airflow":
         raise ValueError("Asset scheme 'airflow' is reserved")
-    # `file:` and vendor schemes without a host keep their exact form; user and password never enter a spec.
-    host = parts.netloc.rpartition("@")[2]
+    # `file:` and vendor schemes without a host keep their exact form. As on Airflow, a user goes with its password, and stays
+    # without one: abfs://container@account names a container. The user of a web address may be a token.
+    host = parts.netloc
+    if parts.password or scheme in ("http", "https"):
+        host = host.rpartition("@")[2]
     query = urlencode(sorted(parse_qsl(parts.query)))
     return urlunsplit((scheme, host, parts.path.rstrip("/") or parts.path, query, ""))
 

@@ -352,7 +352,9 @@ def _timeout(value):
 
 def _tags(tags) -> list[str]:
     if isinstance(tags, str):
-        raise TypeError(f"tags must be a list of strings, not one string; write tags=[{tags!r}]")
+        # Airflow loads such a file, with a tag for each letter.
+        current.warn_here(f"tags= has one text instead of a list, and became one tag; write tags=[{tags!r}]")
+        tags = [tags]
     found = sorted({str(tag) for tag in tags or ()})
     for tag in found:
         if len(tag) > 100:

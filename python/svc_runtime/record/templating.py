@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import functools
 import os
 
 from .node import TaskNode
@@ -24,10 +25,21 @@ _FILTERS = {
 version_files: dict[str, str] = {}
 
 
+@functools.cache
+def _sandboxed():
+    from jinja2.sandbox import SandboxedEnvironment, is_internal_attribute
+
+    class Sandboxed(SandboxedEnvironment):
+        def is_safe_attribute(self, obj, attr, value) -> bool:
+            """As on Airflow, names with one underscore are allowed: `row._asdict()`."""
+            return not is_internal_attribute(obj, attr)
+
+    return Sandboxed
+
+
 def template_environment(task, dag, native: bool | None = None):
     import jinja2
     from jinja2.nativetypes import NativeEnvironment
-    from jinja2.sandbox import SandboxedEnvironment
 
     if native is None:
         native = getattr(task, "render_template_as_native_obj", None)
@@ -43,7 +55,7 @@ def template_environment(task, dag, native: bool | None = None):
         "cache_size": 0,
     }
     options.update(getattr(dag, "jinja_environment_kwargs", None) or {})
-    environment = (NativeEnvironment if native else SandboxedEnvironment)(**options)
+    environment = (NativeEnvironment if native else _sandboxed())(**options)
     environment.filters.update(_FILTERS)
     environment.globals.update(getattr(dag, "user_defined_macros", None) or {})
     environment.filters.update(getattr(dag, "user_defined_filters", None) or {})

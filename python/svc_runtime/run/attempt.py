@@ -6,6 +6,7 @@ job ─▶ instance, context ─▶ unmap ─▶ render ─▶ pre_execute ─�
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import logging
 from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ from .callbacks import callback_for, run_callbacks
 from .channel import AgentGone
 from .context import build_context
 from .deferral import run_body
+from .environment import enter_context
 from .instance import RunningDagRun, RunningTaskInstance
 from .listeners import is_heard, tell_ended, tell_of_run, tell_running
 from .logs import say, sink
@@ -102,6 +104,7 @@ class Attempt:
         self.ti = ti
         self.task = ti.task
         current.push(context)
+        enter_context(context)
         if current.local_settings is not None:
             current.local_settings.mutate(ti)
         ti.svc_expand = Expansion(ti.task, ti.map_index, context, context["expanded_ti_count"])
@@ -113,6 +116,11 @@ class Attempt:
         task.params = ParamsDict.for_task(dag.params, task.params)
         task.prepare_template()
         task.render_template_fields(context)
+        if context["map_index_template"] and ti.is_mapped:
+            # A body may add what the template still lacks.
+            with contextlib.suppress(Exception):
+                self._name_instance()
+            ti.rendered_map_index, self.outcome.rendered_map_index = self.outcome.rendered_map_index, None
         self.outcome.rendered_fields = rendered_fields(task)
 
     def _body(self):

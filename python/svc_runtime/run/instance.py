@@ -197,9 +197,9 @@ class RunningTaskInstance:
         return value.get("state") if isinstance(value, dict) else value
 
     def get_task_states(self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, **_):
-        """{run_id: {task_id: state}}; an instance of a mapped task is written task_id_<map index>."""
+        """{run_id: {task_id: state}}; an instance of a mapped task is written task_id_<map index>. All tasks, if none is named."""
         found: dict = {}
-        for row in self._external(dag_id, task_ids, task_group_id, logical_dates, run_ids)["states"]:
+        for row in self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]:
             name = row["task_id"] if row["map_index"] < 0 else f"{row['task_id']}_{row['map_index']}"
             found.setdefault(row["run_id"], {})[name] = row["state"]
         return found

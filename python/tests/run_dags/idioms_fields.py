@@ -1,4 +1,7 @@
 """Functions in place of templates, params of operators, and branches that choose tasks elsewhere in the DAG."""
+import os
+from collections import namedtuple
+
 from airflow.sdk import DAG, BaseOperator, Param, TaskGroup, task
 from airflow.providers.standard.operators.empty import EmptyOperator
 
@@ -65,3 +68,23 @@ with DAG("idiom_empty_groups", schedule=None):
     with TaskGroup("between") as between:
         pass
     fails() >> between >> EmptyOperator(task_id="after")
+
+Row = namedtuple("Row", "a b")
+
+with DAG("idiom_instance", tags=VALUES, schedule=None, user_defined_macros={"row": Row(1, [2])}):
+
+    @task(owner="ada")
+    def variables():
+        names = ("DAG_ID", "TASK_ID", "DAG_OWNER", "LOGICAL_DATE", "TRY_NUMBER", "DAG_EMAIL")
+        return [os.environ.get(f"AIRFLOW_CTX_{name}") for name in names]
+
+    @task
+    def states(ti=None):
+        return ti.get_task_states(dag_id=ti.dag_id, run_ids=[ti.run_id])[ti.run_id]
+
+    @task(map_index_template="item {{ ti.map_index }}")
+    def named(n, ti=None):
+        return ti.rendered_map_index
+
+    underscore = Shows(task_id="underscore", field="{{ row._asdict() }} {{ row._fields }}")
+    [variables(), named.expand(n=[1, 2]), underscore] >> states()
