@@ -122,6 +122,9 @@ async function takeAll(tab: WatchedPage, lite: LiteInstance, last: Map<string, s
   await tab.visit(`${runOf('fails_on_purpose')}/plugin/why`, 'Why');
   await page.frameLocator('iframe').getByText('What failed').waitFor();
   await take(page, 'why');
+  await tab.visit('/dags/fails_on_purpose/plugin/cost', 'Cost');
+  await page.frameLocator('iframe').getByRole('cell', { name: 'climb' }).waitFor();
+  await take(page, 'cost');
   await tab.visit('/plugin/alerts');
   await page.frameLocator('iframe').getByRole('table').first().waitFor();
   await page.frameLocator('iframe').locator('summary').first().click();
@@ -162,7 +165,12 @@ async function takeEditor(page: Page): Promise<void> {
 
 mkdirSync(PICTURES, { recursive: true });
 const receiver = await startHttpReceiver();
-const lite = await startLite({ examples: EXAMPLES, env: { SVC_ALERTS_ALLOW_PRIVATE_ADDRESSES: 'true' } });
+const SETTINGS = {
+  SVC_ALERTS_ALLOW_PRIVATE_ADDRESSES: 'true',
+  SVC_COST_CPU_HOUR: '0.04',
+  SVC_COST_GIB_HOUR: '0.005',
+};
+const lite = await startLite({ examples: EXAMPLES, env: SETTINGS });
 try {
   await makeRule(lite, receiver.url);
   const last = await makeRuns(lite);

@@ -20,18 +20,21 @@ const ASSETS = {
   'tabs/clear.js': JAVASCRIPT,
   'tabs/alerts.js': JAVASCRIPT,
   'tabs/fleet.js': JAVASCRIPT,
+  'tabs/cost.js': JAVASCRIPT,
   'tabs/why.svg': SVG,
   'tabs/why-dark.svg': SVG,
   'tabs/alerts.svg': SVG,
   'tabs/alerts-dark.svg': SVG,
   'tabs/fleet.svg': SVG,
   'tabs/fleet-dark.svg': SVG,
+  'tabs/cost.svg': SVG,
+  'tabs/cost-dark.svg': SVG,
   'editor/dom.js': JAVASCRIPT,
 } as const;
 
 const read = (name: string): string => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
 
-const TITLES = { why: 'Why', alerts: 'Alerts', fleet: 'Fleet' } as const;
+const TITLES = { why: 'Why', alerts: 'Alerts', fleet: 'Fleet', cost: 'Cost' } as const;
 export type TabPage = keyof typeof TITLES;
 export const TAB_PAGES = Object.keys(TITLES) as TabPage[];
 

@@ -111,6 +111,20 @@ export function testOwnTabs(open: () => OpenUi): void {
     );
 
     it(
+      'show what the tasks of a DAG and the tries of a task have used',
+      async () => {
+        const { tab } = open();
+        await tab.go(`/dags/${DAG}/plugin/cost`);
+        await frame().getByRole('cell', { name: TASK }).first().waitFor();
+        await tab.look('tab-cost');
+        await tab.go(`/dags/${DAG}/runs/${run}/tasks/${TASK}/plugin/cost-task`);
+        await frame().getByRole('columnheader', { name: 'Memory peak' }).waitFor();
+        await tab.look('tab-cost-task');
+      },
+      TIMEOUT_MS,
+    );
+
+    it(
       'show components, pools, workers and delays of the fleet',
       async () => {
         const { tab } = open();

@@ -178,3 +178,47 @@ export type Worker = {
   last_seen_at: string;
   ended_why: string | null;
 };
+
+export type CostWait = { reason: string; meaning: string; seconds: number };
+
+export type Amounts = {
+  tries: number;
+  seconds: number;
+  cpu_seconds: number;
+  gib_seconds: number;
+  memory_bytes: number;
+  read_bytes: number;
+  written_bytes: number;
+  cost: number | null;
+};
+
+export type Cost = {
+  currency: string | null;
+  total: Amounts;
+  groups: (Amounts & { key: string; waits: CostWait[] | null })[];
+  total_entries: number;
+};
+
+export type CostAdvice = {
+  tasks: {
+    task_id: string;
+    requested: { cpu: string | null; memory: string | null };
+    suitable: { cpu: string; memory: string };
+    advice: { text: string }[];
+  }[];
+};
+
+export type Usage = {
+  currency: string | null;
+  tries: {
+    try_number: number;
+    state: string | null;
+    seconds: number | null;
+    cpu_seconds: number | null;
+    memory_bytes: number | null;
+    read_bytes: number | null;
+    written_bytes: number | null;
+    cost: number | null;
+    waits: CostWait[];
+  }[];
+};

@@ -6,7 +6,7 @@ import type { Permission } from '../../auth/permissions.ts';
 
 export const TABS_PATH = 'svc-pages';
 
-type Destination = 'nav' | 'dag_run' | 'task_instance';
+type Destination = 'nav' | 'dag' | 'dag_run' | 'task_instance';
 type Tab = { page: string; name: string; route: string; at: Destination; query: string; permissions: Permission[] };
 
 const RUN = 'dag_id={DAG_ID}&run_id={RUN_ID}';
@@ -17,6 +17,22 @@ const TABS: readonly Tab[] = [
     name: 'Why',
     // The UI finds a view by its route, so the page of a task needs another one than that of a run.
     route: 'why-task',
+    at: 'task_instance',
+    query: `?${RUN}&task_id={TASK_ID}&map_index={MAP_INDEX}`,
+    permissions: ['read:task_instance'],
+  },
+  {
+    page: 'cost',
+    name: 'Cost',
+    route: 'cost',
+    at: 'dag',
+    query: '?dag_id={DAG_ID}',
+    permissions: ['read:task_instance'],
+  },
+  {
+    page: 'cost',
+    name: 'Cost',
+    route: 'cost-task',
     at: 'task_instance',
     query: `?${RUN}&task_id={TASK_ID}&map_index={MAP_INDEX}`,
     permissions: ['read:task_instance'],

@@ -13,7 +13,7 @@ beforeAll(async () => {
 afterAll(() => world?.close());
 
 it('a page of ours may be framed by the UI of its own origin only, and runs no inline script', async () => {
-  for (const page of ['why', 'alerts', 'fleet']) {
+  for (const page of ['why', 'alerts', 'fleet', 'cost']) {
     const answer = await fetch(`${world.server.url}/svc-pages/${page}?dag_id=%3Cscript%3E`);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-frame-options')).toBe('SAMEORIGIN');
@@ -29,9 +29,16 @@ it('a page of ours may be framed by the UI of its own origin only, and runs no i
 it('a user without a permission is not offered the page that needs it', () => {
   const offered = (...permissions: Parameters<typeof ownPlugin>[0] extends ReadonlySet<infer One> ? One[] : never) =>
     ownPlugin(new Set(permissions)).external_views.map(({ url_route: route }) => route);
-  expect(offered('read:task_instance')).toEqual(['why', 'why-task']);
+  expect(offered('read:task_instance')).toEqual(['why', 'why-task', 'cost', 'cost-task']);
   expect(offered('read:dag_run', 'read:pool')).toEqual([]);
-  expect(offered('read:dag_run', 'read:task_instance', 'read:pool')).toEqual(['why', 'why-task', 'alerts', 'fleet']);
+  expect(offered('read:dag_run', 'read:task_instance', 'read:pool')).toEqual([
+    'why',
+    'why-task',
+    'cost',
+    'cost-task',
+    'alerts',
+    'fleet',
+  ]);
 });
 
 it('the fleet of a tenant has its own queues, running tasks and delays, and nothing of another tenant', async () => {
