@@ -9,6 +9,7 @@ import { reporters } from './packages/testing/vitest/reporters.ts';
 const DO_MORE = [
   'packages/cli/build/build-image.test.ts',
   'packages/cli/lite/web-ui/pages.test.ts',
+  'packages/mcp/real-tasks.test.ts',
   'packages/server/alerts/killed-sender.test.ts',
   'packages/server/api/airflow-client.test.ts',
   'packages/server/api/schemathesis.services.test.ts',

@@ -9,10 +9,14 @@ import type { ServerProcess } from '@svc/testing/server/server-process.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
-import { BROKEN_DAGS, missingFacts, sourceOf } from '@svc/testing/mcp/broken-dags.ts';
+import { startHttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
+import type { HttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
+import { BROKEN_DAGS, missingFacts, missingInAlert, sourceOf } from '@svc/testing/mcp/broken-dags.ts';
+import { IS_NIGHTLY } from '@svc/testing/nightly.ts';
 import { callTool, connectStdio, readText } from '@svc/testing/mcp/connect.ts';
 import { beginBrokenDag, brokenDagIsThere } from '@svc/testing/mcp/run-broken-dag.ts';
 import type { Api } from '@svc/testing/mcp/run-broken-dag.ts';
+import type { BrokenDag } from '@svc/testing/mcp/broken-dags.ts';
 import type { DiagnoseRunOutput } from './tools/diagnose-run-shapes.ts';
 
 const SOURCE = `
@@ -45,27 +49,34 @@ sales()
 let folder: string;
 let database: Awaited<ReturnType<typeof createTestDatabase>>;
 let server: ServerProcess;
+let receiver: HttpReceiver;
 let token = '';
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'svc-mcp-'));
   const python = await pythonEnvironment();
   database = await createTestDatabase();
+  receiver = await startHttpReceiver();
   server = await startServerProcess({
     settings: {
       'database.url': database.url,
       'executor.type': 'subprocess',
       'logs.dir': join(folder, 'logs'),
       'ui.workspace': folder,
+      'alerts.allow_private_addresses': 'true',
       python,
     },
   });
   await server.untilReady();
   const credentials = { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password };
   ({ access_token: token } = await call<{ access_token: string }>('POST', '/auth/token', credentials));
+  await call('POST', '/api/v2/connections', { connection_id: 'hook', conn_type: 'http', host: receiver.url });
+  const channel = { channel: 'webhook', connection_id: 'hook' };
+  await call('POST', '/api/v2/alerts/rules', { name: 'all', events: ['failed'], ...channel });
   await register(python);
 });
 afterAll(async () => {
   await server?.stop();
+  await receiver?.close();
   await database?.drop();
   rmSync(folder, { recursive: true, force: true });
 });
@@ -81,11 +92,8 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
 }
 
 /** A handful of the twenty of `npm run bench -- diagnose`: of each kind of evidence one. */
-const CASES = ['bad_sql', 'upstream_data', 'wrong_type', 'skipped_by_branch', 'mapped_item'].map((name) => {
-  const found = BROKEN_DAGS.find((one) => one.name === name);
-  if (!found) throw new Error(`there is no broken DAG ${name}`);
-  return found;
-});
+const BY_DAY = new Set(['bad_sql', 'upstream_data', 'wrong_type', 'skipped_by_branch', 'mapped_item']);
+const CASES = BROKEN_DAGS.filter(({ name, alertFacts }) => BY_DAY.has(name) || (IS_NIGHTLY && alertFacts));
 
 async function register(python: string): Promise<void> {
   const compiler = createCompiler({ python });
@@ -143,7 +151,7 @@ it('an agent learns in one call why a Python task failed, what it blocks, and wh
   await client.close();
 }, 180_000);
 
-it('one call has what a good engineer would say, of broken DAGs of several kinds', async () => {
+it('one call has what a good engineer would say, of broken DAGs of several kinds, and an alert what is needed to act', async () => {
   const api: Api = (method, path, body) => call(method, `/api/v2${path}`, body);
   const runs = await Promise.all(CASES.map(async (one) => [one, (await beginBrokenDag(api, one)) ?? ''] as const));
   const { client } = await connectStdio({ SVC_SERVER_URL: server.url, SVC_TOKEN: token });
@@ -153,6 +161,25 @@ it('one call has what a good engineer would say, of broken DAGs of several kinds
     expect({ name: one.name, missing: missingFacts(one, text), text }).toEqual({ name: one.name, missing: [], text });
     // Roughly 4,000 tokens; `npm run bench -- diagnose` counts them.
     expect(text.length).toBeLessThan(12_000);
+    if (one.alertFacts) await expectAlertOf(one);
   }
   await client.close();
 }, 180_000);
+
+/** The one message about it has what a person needs to act, in 600 characters. */
+async function expectAlertOf(one: BrokenDag): Promise<void> {
+  const message = await eventually(
+    async () => {
+      const found = receiver.received.find(({ body }) => (body['dags'] as string[]).includes(one.name));
+      if (!found) throw new Error(`no alert of ${one.name}`);
+      return String(found.body['text']);
+    },
+    { withinMs: 60_000 },
+  );
+  expect({ name: one.name, missing: missingInAlert(one, message), message }).toEqual({
+    name: one.name,
+    missing: [],
+    message,
+  });
+  expect(message.length).toBeLessThanOrEqual(600);
+}

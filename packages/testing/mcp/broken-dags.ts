@@ -13,6 +13,8 @@ export type BrokenDag = {
   /** What a good engineer would say. */
   sentence: string;
   facts: readonly RegExp[];
+  /** What the message of an alert has to contain. Left out where no task fails. */
+  alertFacts?: readonly RegExp[];
   /** How it is brought to where the question is asked. `triggered` is what most are. */
   begins?: 'scheduled' | 'never';
   /** States of tasks that tell it is there; otherwise the end of the run. */
@@ -34,11 +36,13 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /bad_sql\.py:15/,
       /blocks 1 downstream: publish/,
     ],
+    alertFacts: [/no such column: custmer_id/, /at bad_sql\.py:15: /, /blocks 1: publish/],
   },
   {
     name: 'missing_connection',
     sentence: 'extract uses the connection warehouse_prod, which is not defined here.',
     facts: [/Failed task extract/, /conn_id `warehouse_prod` isn't defined/, /missing_connection\.py:9/],
+    alertFacts: [/conn_id `warehouse_prod` isn't defined/, /at missing_connection\.py:9/],
   },
   {
     name: 'time_out',
@@ -49,11 +53,13 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /fetching page \d+ of 1000/,
       /blocks 1 downstream: index/,
     ],
+    alertFacts: [/^execution_timeout: /, /execution_timeout of 3 s/, /blocks 1: index/],
   },
   {
     name: 'out_of_memory',
     sentence: 'aggregate ran out of memory (MemoryError) while it kept chunks of 16 MiB in a list.',
     facts: [/MemoryError/, /rows\.append\(bytearray\(16 \* 1024 \* 1024\)\)/, /chunks of 16 MiB in memory/],
+    alertFacts: [/MemoryError/, /rows\.append\(bytearray/],
   },
   {
     name: 'upstream_data',
@@ -64,6 +70,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /before it: export_orders \(success\).*nothing exported/,
       /blocks 1 downstream: refresh_dashboard/,
     ],
+    alertFacts: [/No such file or directory: '[^']*orders-2026-11-15\.csv'/, /blocks 1: refresh_dashboard/],
   },
   {
     name: 'wrong_type',
@@ -74,6 +81,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /"op_args":\["1200"\]/,
       /before it: count_rows/,
     ],
+    alertFacts: [/can only concatenate str \(not "int"\) to str/, /total = rows \+ 1/],
   },
   {
     name: 'flaky_network',
@@ -110,6 +118,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
     name: 'missing_package',
     sentence: 'upload imports snowflake.connector, which is not installed where tasks run.',
     facts: [/No module named 'snowflake'/, /import snowflake\.connector/, /Failed task upload/],
+    alertFacts: [/No module named 'snowflake'/, /import snowflake\.connector/],
   },
   {
     name: 'permission',
@@ -119,11 +128,13 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /permission\.py:17 in write_report/,
       /blocks 1 downstream: send/,
     ],
+    alertFacts: [/Permission denied: '[^']*finance-[^']*report\.csv'/, /at permission\.py:17/, /blocks 1: send/],
   },
   {
     name: 'disk_full',
     sentence: 'export ran out of disk space while it wrote orders.csv.',
     facts: [/No space left on device/, /Writing 100000 rows to \S*orders\.csv/, /blocks 1 downstream: upload/],
+    alertFacts: [/No space left on device/, /blocks 1: upload/],
   },
   {
     name: 'encoding',
@@ -133,6 +144,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /Reading \S*customers\.csv as utf-8/,
       /encoding\.py:\d+ in read_customers/,
     ],
+    alertFacts: [/'utf-8' codec can't decode byte 0xe9/, /at encoding\.py:\d+/],
   },
   {
     name: 'zone_mistake',
@@ -171,6 +183,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
     name: 'sensor_never',
     sentence: 'wait_for_export gave up after its timeout of 4 s: the file export/_SUCCESS never came.',
     facts: [/cause sensor_timeout/, /timeout of 4/, /export\/_SUCCESS/, /blocks 1 downstream: load/],
+    alertFacts: [/^sensor_timeout: /, /timeout of 4/, /blocks 1: load/],
   },
   {
     name: 'mapped_item',
@@ -181,6 +194,7 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /part-17\.json\.tmp is not a finished file/,
       /blocks 1 downstream: merge/,
     ],
+    alertFacts: [/part-17\.json\.tmp is not a finished file/, /at mapped_item\.py:\d+/, /blocks 1: merge/],
   },
   {
     name: 'dbt_model',
@@ -203,8 +217,13 @@ export const BROKEN_DAGS: readonly BrokenDag[] = [
       /blocks 1 downstream: publish/,
     ],
     standIn: 'no cluster: an operator that fails with messages written after those of a kubelet',
+    alertFacts: [/ImagePullBackOff/, /registry\.example\.com\/ml\/score:2\.41/, /blocks 1: publish/],
   },
 ];
+
+/** Facts that the message of an alert lacks. */
+export const missingInAlert = ({ alertFacts = [] }: BrokenDag, text: string): string[] =>
+  alertFacts.filter((fact) => !fact.test(text)).map((fact) => fact.source);
 
 export const sourceOf = (name: string): string => readFileSync(join(DAGS, `${name}.py`), 'utf8');
 
