@@ -26,7 +26,9 @@ it.each([
 
 it('every file of the pages inside the Airflow UI is served under the address by which pages and scripts load it', () => {
   const assets = tabAssets();
-  const names = readdirSync(new URL('tabs', import.meta.url)).filter((name) => /\.(js|css|svg)$/.test(name));
+  const names = readdirSync(new URL('tabs', import.meta.url), { recursive: true, encoding: 'utf8' }).filter((name) =>
+    /\.(js|css|svg)$/.test(name),
+  );
   expect([...assets.keys()].filter((name) => name.startsWith('tabs/')).toSorted()).toEqual(
     names.map((name) => `tabs/${name}`).toSorted(),
   );

@@ -70,8 +70,8 @@ export function ownPlugin(held: ReadonlySet<Permission>) {
     external_views: views.map(({ page, name, route, at, query }) => ({
       name,
       href: `${TABS_PATH}/${page}${query}`,
-      icon: `${TABS_PATH}/static/tabs/${page}.svg`,
-      icon_dark_mode: `${TABS_PATH}/static/tabs/${page}-dark.svg`,
+      icon: `${TABS_PATH}/static/tabs/icons/${page}.svg`,
+      icon_dark_mode: `${TABS_PATH}/static/tabs/icons/${page}-dark.svg`,
       url_route: route,
       category: at === 'nav' ? 'browse' : null,
       nav_top_level: false,
