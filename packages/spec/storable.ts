@@ -2,6 +2,7 @@
  * Decides whether a JSON value can be stored and returned unchanged. Postgres cannot store text with U+0000 or with
  * half of a surrogate pair. Numbers must be ones that a program can tell apart (exact-json.ts).
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRawNumber, numberProblem } from './exact-json.ts';
 
 type Place = { value: unknown; depth: number; key: string; parent: Place | undefined };
@@ -12,6 +13,20 @@ type Place = { value: unknown; depth: number; key: string; parent: Place | undef
  */
 export function storeProblem(value: unknown, options: StoreOptions): string | undefined {
   for (const problem of storeProblems(value, options)) if (problem !== undefined) return problem;
+  return undefined;
+}
+
+/** Number of values that are checked in one turn. */
+const IN_ONE_TURN = 5_000;
+
+/** Does the same. Other work runs between parts of a large value. */
+export async function storeProblemInTurns(value: unknown, options: StoreOptions): Promise<string | undefined> {
+  let seen = 0;
+  for (const problem of storeProblems(value, options)) {
+    if (problem !== undefined) return problem;
+    seen += 1;
+    if (seen % IN_ONE_TURN === 0) await nextTurn();
+  }
   return undefined;
 }
 

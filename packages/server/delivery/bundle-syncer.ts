@@ -25,7 +25,7 @@ import { commitUrl } from './commit-url.ts';
 import { deployCommit, importErrors, problemsOf } from './deploy-commit.ts';
 import type { BrokenFile, DeployOutcome } from './deploy-commit.ts';
 import { CredentialsError, readCredentials } from './source-credentials.ts';
-import { refusedSource } from './source-rules.ts';
+import { refusedLink, refusedSource } from './source-rules.ts';
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 
@@ -143,7 +143,8 @@ export function createBundleSyncer(input: {
 
   async function jobOf(bundle: LeasedBundle): Promise<BundleJob> {
     const { tenant_id: tenantId, name } = bundle;
-    const refused = refusedSource(bundle, config.bundles.allowedPaths);
+    const { allowedPaths } = config.bundles;
+    const refused = refusedSource(bundle, allowedPaths) ?? (await refusedLink(bundle, allowedPaths));
     if (refused !== undefined) throw new CredentialsError(refused);
     const tenant = db.tenant(tenantId);
     const { credentials } = await readCredentials(tenant, { tenantId, connId: bundle.conn_id, keyring });

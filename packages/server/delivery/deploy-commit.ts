@@ -9,7 +9,7 @@
  *
  * With `on_error: partial`, a broken file keeps the versions that its DAGs have, and the rest is deployed.
  */
-import { storeProblemInTurns } from '@svc/spec/storable-in-turns.ts';
+import { storeProblemInTurns } from '@svc/spec/storable.ts';
 import type { BundleCommit, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
 import { findOwners } from '../db/bundles/bundle-names.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';

@@ -5,7 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { mayHoldRawNumbers, parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
-import { storeProblemInTurns } from '@svc/spec/storable-in-turns.ts';
+import { storeProblemInTurns } from '@svc/spec/storable.ts';
 
 export const LARGE_BODY_CHARACTERS = 64 * 1024;
 
