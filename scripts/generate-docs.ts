@@ -17,7 +17,7 @@ import { renderPythonMaskingRules } from '@svc/spec/masking/rules.ts';
 import { renderProjectReference } from '@svc/spec/project/reference.ts';
 import { renderSpecReference } from '@svc/spec/reference.ts';
 import { renderPythonModule } from '@svc/spec/sensitive-names.ts';
-import { renderRunChanges, renderTaskChanges } from '@svc/spec/transitions.ts';
+import { renderRunChanges, renderTaskChanges } from '@svc/spec/states/transitions.ts';
 import { renderChartSchema } from './chart/schema.ts';
 import { withParts } from './generated-parts.ts';
 

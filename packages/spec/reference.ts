@@ -1,6 +1,6 @@
 /** Renders docs/compiled-spec.md from the schema. */
 import { CompiledSpec, SCHEMA_VERSION } from './schema.ts';
-import { TASK_TRANSITIONS } from './transitions.ts';
+import { TASK_TRANSITIONS } from './states/transitions.ts';
 import { TRIGGER_RULES } from './trigger-rules.ts';
 
 type Node = {

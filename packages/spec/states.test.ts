@@ -16,7 +16,7 @@ import {
   mayMark,
   mayRunTransition,
   mayTransition,
-} from './transitions.ts';
+} from './states/transitions.ts';
 
 describe('task states', () => {
   it('no scheduler or worker changes a finished task: only people do', () => {

@@ -1,4 +1,4 @@
-// States of task instances and runs. transitions.ts has the allowed changes between them.
+// States of task instances and runs. states/transitions.ts has the allowed changes between them.
 //
 // A task instance without a state (null) has no status yet.
 

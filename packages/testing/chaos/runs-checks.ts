@@ -1,6 +1,6 @@
 /** What must be true of every chaos run, whatever befell it. Pure: from the evidence to complaints. */
 import { isFinished, isRunFinished } from '@svc/spec/states.ts';
-import { RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/transitions.ts';
+import { RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/states/transitions.ts';
 import type { RunState, TaskState } from '@svc/spec/states.ts';
 import { countedAs } from '@svc/server/engine/advance/run-work.ts';
 import { EXPECTED_STATES, LIMITS, POOL_SLOTS, SENSORS, VALUELESS } from './runs-dags.ts';

@@ -1,7 +1,7 @@
 /** What must be true of every attempt in a pod, whatever befell it. Pure: from the evidence to complaints. */
 import { FAILURE_CAUSES, causeOf } from '@svc/spec/failure-causes.ts';
 import type { FailureCause } from '@svc/spec/failure-causes.ts';
-import { RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/transitions.ts';
+import { RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/states/transitions.ts';
 import type { RunState, TaskState } from '@svc/spec/states.ts';
 import type { InstanceEvidence, Transition } from '../chaos/runs-evidence.ts';
 import type { LedgerLine } from './ledger.ts';

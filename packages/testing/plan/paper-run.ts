@@ -3,7 +3,7 @@
  * until the planner asks for it, so what it reads is known; every change is checked against the table of transitions.
  */
 import { isFinished, type TaskState, type TaskStateOrNone } from '@svc/spec/states.ts';
-import { mayTransition } from '@svc/spec/transitions.ts';
+import { mayTransition } from '@svc/spec/states/transitions.ts';
 import { initialInstances, type Blueprint } from '@svc/server/engine/plan/blueprint.ts';
 import { plan } from '@svc/server/engine/plan/plan.ts';
 import type {

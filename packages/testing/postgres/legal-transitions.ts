@@ -1,5 +1,5 @@
 /**
- * Lets the databases of tests refuse changes of states that packages/spec/transitions.ts does not have. A statement of the
+ * Lets the databases of tests refuse changes of states that packages/spec/states/transitions.ts does not have. A statement of the
  * engine that skips a rule then fails its test, also where no test looks at the state.
  *
  * People may mark and clear in any state, and continue a run with a version of its DAG that has no such task any more.
@@ -7,7 +7,7 @@
  */
 import { sql } from 'kysely';
 import type { SharedDb } from '@svc/server/db/database.ts';
-import { MARKABLE_STATES, NO_STATUS, RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/transitions.ts';
+import { MARKABLE_STATES, NO_STATUS, RUN_TRANSITIONS, TASK_TRANSITIONS } from '@svc/spec/states/transitions.ts';
 
 export function legalTransitions(): string[] {
   const marks = Object.keys(TASK_TRANSITIONS).flatMap((from) =>
@@ -36,7 +36,7 @@ function checked(table: string, pairs: readonly (readonly [string, string])[]): 
     `create function ${name}() returns trigger language plpgsql as $$
      begin
        if ${stateOf('old')} || ' ' || ${stateOf('new')} not in (${legal}) then
-         raise exception 'a row of ${table} may not go from % to %: see packages/spec/transitions.ts', ${stateOf('old')}, ${stateOf('new')};
+         raise exception 'a row of ${table} may not go from % to %: see packages/spec/states/transitions.ts', ${stateOf('old')}, ${stateOf('new')};
        end if;
        return null;
      end $$`,

@@ -3,7 +3,7 @@ import { Job } from '../monitor/job-body.ts';
 import { Type } from 'typebox';
 import { FAILURE_CAUSES } from '@svc/spec/failure-causes.ts';
 import { TASK_STATES } from '@svc/spec/states.ts';
-import { MARKABLE_STATES } from '@svc/spec/transitions.ts';
+import { MARKABLE_STATES } from '@svc/spec/states/transitions.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import { DagVersion } from '../dags/schemas.ts';
 import { maskedWithout } from '../../http/masked-fields.ts';

@@ -5,7 +5,7 @@
  * A person may change any state of a task instance in two ways: mark it (success, failed, skipped) or clear it (back to
  * no status). These changes are not in the table, so that the scheduler cannot make them by accident.
  */
-import type { RunState, TaskState, TaskStateOrNone } from './states.ts';
+import type { RunState, TaskState, TaskStateOrNone } from '../states.ts';
 
 /** The key of "no status" in the tables below, because null cannot be an object key. */
 export const NO_STATUS = 'none';
