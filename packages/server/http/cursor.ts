@@ -32,14 +32,13 @@ export function decodeCursor(cursor: string, order: NamedOrder, keys: readonly S
   if (cursor === '') return undefined;
   const backward = cursor.startsWith('~');
   const parts = readToken(backward ? cursor.slice(1) : cursor);
-  if (!parts)
-    throw new ApiError('invalid_request', 'cursor: this is none of ours: take it from next_cursor, or leave it empty');
+  if (!parts) throw new ApiError('invalid_request', 'cursor is invalid: use the value of next_cursor, or leave it out');
   const [madeFor, ...values] = parts;
   if (madeFor !== order) {
     throw new ApiError('invalid_request', 'cursor: it belongs to another order_by: start again with an empty cursor');
   }
   if (values.length !== keys.length || !keys.every((key, index) => fits(key, values[index]))) {
-    throw new ApiError('invalid_request', 'cursor: this is none of ours: take it from next_cursor, or leave it empty');
+    throw new ApiError('invalid_request', 'cursor is invalid: use the value of next_cursor, or leave it out');
   }
   return { values: values as CursorValue[], backward };
 }

@@ -24,6 +24,18 @@ class Explanation:
 
 EXPLANATIONS = (
     Explanation(
+        "Which target a rule has depends on its channel, quiet hours have two ends, and time zones are those of a database.",
+        (VALID_REFUSED,),
+        ("post_alert_rule",),
+        detail=r"target: name|quiet_from, quiet_until: give both|quiet_timezone: there is no time zone",
+    ),
+    Explanation(
+        "Airflow has links to logs in other systems. Here, logs are served by the API, and the answer names their path.",
+        (VALID_REFUSED,),
+        ("get_external_log_url",),
+        detail=r"task logs are kept here only",
+    ),
+    Explanation(
         "Which sources a bundle may have depends on its kind and on the paths that the operator allows.",
         (VALID_REFUSED,),
         ("post_bundle", "patch_bundle"),
@@ -133,7 +145,7 @@ EXPLANATIONS = (
     Explanation(
         "A cursor is taken from an answer; its form is nobody's business.",
         (VALID_REFUSED,),
-        detail=r"cursor: this is none of ours",
+        detail=r"cursor is invalid",
     ),
     Explanation(
         "Three ways to read a part of a log, one of them at a time.",
