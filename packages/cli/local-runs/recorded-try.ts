@@ -1,5 +1,6 @@
 /** Everything that the API knows about a try: what it ran, and with which inputs. */
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
+import { parseExact } from '@svc/spec/exact-json.ts';
 import { failureText } from '@svc/spec/failure-causes.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { CliError, EXIT } from '../cli-error.ts';
@@ -41,6 +42,7 @@ export type NamedTry = { dagId: string; runId: string; taskId: string; mapIndex:
 const MASK = '***';
 const RETURN_KEY = 'return_value';
 const PAGE = 1_000;
+const REPLACED_PAGE = 100;
 
 export async function readTry(client: Client, named: NamedTry): Promise<RecordedTry> {
   const { dagId, runId, taskId, mapIndex } = named;
@@ -105,28 +107,60 @@ async function valuesBefore(
     'xcom_entries',
     { path: { dag_id: dagId, dag_run_id: runId, task_id: '~' }, query: { limit: PAGE } },
   );
+  const replaced = await replacedValues(client, { dagId, runId, endedAt });
   const values = new Map<string, RecordedValue>();
   const later = new Set<string>();
-  for (const { task_id: id, key, map_index: index, timestamp } of entries) {
-    if (!before.has(id)) continue;
-    const { value } = await client.get(
-      '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/xcomEntries/{xcom_key}',
-      { path: { dag_id: dagId, dag_run_id: runId, task_id: id, xcom_key: key }, query: { map_index: index } },
-    );
+  const put = ({ task_id: id, map_index: index, key }: Place, value: unknown): void => {
     const name = nameOf(id, key);
-    if (endedAt !== null && Date.parse(timestamp) > Date.parse(endedAt)) later.add(name);
     if (index < 0) {
       values.set(name, { task_id: id, key, value, instances: null });
-      continue;
+      return;
     }
     const known = values.get(name) ?? { task_id: id, key, value: null, instances: { values: {}, count: 0 } };
     if (known.instances) known.instances.values[index] = value;
     values.set(name, known);
+  };
+  for (const entry of entries) {
+    const { task_id: id, key, map_index: index, timestamp } = entry;
+    if (!before.has(id) || replaced.has(placeText(entry))) continue;
+    const { value } = await client.get(
+      '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/xcomEntries/{xcom_key}',
+      { path: { dag_id: dagId, dag_run_id: runId, task_id: id, xcom_key: key }, query: { map_index: index } },
+    );
+    if (endedAt !== null && Date.parse(timestamp) > Date.parse(endedAt)) later.add(nameOf(id, key));
+    put(entry, value);
   }
+  for (const entry of replaced.values()) if (before.has(entry.task_id)) put(entry, parseExact(entry.value));
   for (const { task_id: id, instances } of values.values()) {
-    if (instances) instances.count = await countOf(client, { dagId, runId, taskId: id });
+    if (!instances) continue;
+    const indexes = Object.keys(instances.values).map((index) => Number(index) + 1);
+    instances.count = Math.max(await countOf(client, { dagId, runId, taskId: id }), ...indexes);
   }
   return { xcoms: [...values.values()], later: [...later] };
+}
+
+type Place = { task_id: string; map_index: number; key: string };
+
+const placeText = ({ task_id: id, map_index: index, key }: Place): string => JSON.stringify([id, index, key]);
+
+/** Values that a clear has deleted since the end of the try, as the try could read them. */
+async function replacedValues(
+  client: Client,
+  { dagId, runId, endedAt }: { dagId: string; runId: string; endedAt: string | null },
+): Promise<Map<string, Place & { value: string }>> {
+  if (endedAt === null) return new Map();
+  const entries: (Place & { value: string; written_at: string; replaced_at: string })[] = [];
+  for (;;) {
+    const { replaced_xcom_entries: page, total_entries: total } = await client.get(
+      '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/replacedXcomEntries',
+      { path: { dag_id: dagId, dag_run_id: runId }, query: { limit: REPLACED_PAGE, offset: entries.length } },
+    );
+    entries.push(...page);
+    if (page.length === 0 || entries.length >= total) break;
+  }
+  const end = Date.parse(endedAt);
+  const valid = entries.filter((one) => Date.parse(one.written_at) <= end && Date.parse(one.replaced_at) > end);
+  return new Map(valid.map((one) => [placeText(one), one]));
 }
 
 async function countOf(client: Client, { dagId, runId, taskId }: { dagId: string; runId: string; taskId: string }) {

@@ -36,6 +36,24 @@ def sales():
 
 sales()
 `;
+/** The first try of `price` pushes 1, and the second 2. */
+const MOVING = `
+from airflow.sdk import dag, task
+
+@dag(schedule=None)
+def moving():
+    @task
+    def price(ti=None):
+        ti.xcom_push("password", "hunter4")
+        return ti.try_number
+    @task
+    def pay(amount):
+        if amount < 2:
+            raise ValueError(f"price {amount} is too low")
+    pay(price())
+
+moving()
+`;
 const DATE = '2026-03-04T05:00:00Z';
 
 let live: LiveServer;
@@ -142,6 +160,42 @@ describe('svc replay', () => {
     expect(one.stdout).not.toContain('extract try 1');
     expect(await replay('send', '--plan', '--edit')).toMatchObject({ code: 2 });
     expect(await replay()).toMatchObject({ code: 2, stderr: expect.stringContaining('the id of the task is missing') });
+  });
+
+  it('gives a failed try the values of its time, after a clear has made the tasks before it push others', async () => {
+    await live.addDag('moving', MOVING);
+    const stateOf = (id: string) => live.jsonOf<DagRun>('runs', 'show', 'moving', id);
+    await live.jsonOf('runs', 'trigger', 'moving', '--run-id', 'm1');
+    await live.until(
+      () => stateOf('m1'),
+      ({ state }) => state === 'failed',
+    );
+    const cleared = await live.server.call('/api/v2/dags/moving/clearTaskInstances', {
+      method: 'POST',
+      token: live.env['SVC_TOKEN'] ?? '',
+      body: { dag_run_id: 'm1', task_ids: ['price', 'pay'], dry_run: false, only_failed: false },
+    });
+    expect(cleared.status, cleared.text).toBe(200);
+    await live.until(
+      () => stateOf('m1'),
+      ({ state }) => state === 'success',
+    );
+    const first = await live.svc('replay', 'moving', 'm1', 'pay', '--try', '1');
+    expect(first.stdout).toContain('ValueError: price 1 is too low (moving.py:13)');
+    expect(first.stderr).not.toContain('written after the try');
+    const latest = await live.svc('replay', 'moving', 'm1', 'pay');
+    expect(latest).toMatchObject({ code: 0 });
+
+    await live.server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });
+    const token = await live.server.login('viewer@example.com');
+    const kept = await live.server.call('/api/v2/dags/moving/dagRuns/m1/replacedXcomEntries', { token });
+    expect(kept.json()).toMatchObject({
+      replaced_xcom_entries: [
+        { task_id: 'price', key: 'password', value: '"***"' },
+        { task_id: 'price', key: 'return_value', value: '1' },
+      ],
+      total_entries: 2,
+    });
   });
 
   it('says with --plan which state a person has set, because no rule explains it', async () => {

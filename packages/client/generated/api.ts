@@ -1075,6 +1075,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/replacedXcomEntries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List cross-task values that a clear has deleted
+         * @description Only of runs with a failed try. Ordered by task_id, map_index, key and replaced_at. A large value has its description.
+         */
+        get: operations["get_replaced_xcom_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskGroupInstances/{group_id}": {
         parameters: {
             query?: never;
@@ -5409,6 +5429,24 @@ export interface components {
             /** @description `healthy` or `unhealthy`, as the process that answers sees it */
             status: string;
         };
+        /** ReplacedXCom */
+        ReplacedXCom: {
+            key: string;
+            /** @description -1: not mapped */
+            map_index: number;
+            /** Format: date-time */
+            replaced_at: string;
+            task_id: string;
+            /** @description JSON text, as the task encoded it */
+            value: string;
+            /** Format: date-time */
+            written_at: string;
+        };
+        /** ReplacedXComCollection */
+        ReplacedXComCollection: {
+            replaced_xcom_entries: components["schemas"]["ReplacedXCom"][];
+            total_entries: number;
+        };
         /** ReplayValue */
         ReplayValue: {
             text: string | null;
@@ -8403,6 +8441,33 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HitlDetailCollection"];
+                };
+            };
+        };
+    };
+    get_replaced_xcom_entries: {
+        parameters: {
+            query?: {
+                limit?: number;
+                /** @description How many entries to leave out first */
+                offset?: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplacedXComCollection"];
                 };
             };
         };

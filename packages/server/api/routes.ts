@@ -53,6 +53,7 @@ import { registerUi } from './ui/register.ts';
 import { registerVariables } from './variables/variables.ts';
 import { registerWorkerTokens } from './workers/tokens.ts';
 import { registerWorkers } from './workers/workers.ts';
+import { registerReplacedXcoms } from './xcoms/replaced.ts';
 import { registerXcoms } from './xcoms/xcoms.ts';
 import { installListsInTurns } from '../http/lists-in-turns.ts';
 import { installMaskedFields } from '../http/masked-fields.ts';
@@ -90,6 +91,7 @@ export function registerRoutes(app: App, services: Services): AnswerElse {
   registerAlerts(app, services);
   registerCost(app, services);
   registerXcoms(app, services);
+  registerReplacedXcoms(app, services);
   registerTaskStateStore(app, services);
   registerTasks(app, services);
   registerBackfills(app, services);

@@ -54,6 +54,7 @@ import * as rollbacksOfDags from './migrations/0047-rollbacks-of-dags.ts';
 import * as namesOfDeadlines from './migrations/0048-names-of-deadlines.ts';
 import * as usageOfTries from './migrations/0049-usage-of-tries.ts';
 import * as alertsOfTime from './migrations/0050-alerts-of-time.ts';
+import * as replacedValues from './migrations/0051-replaced-values.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -111,6 +112,7 @@ const MIGRATIONS = {
   '0048-names-of-deadlines': namesOfDeadlines,
   '0049-usage-of-tries': usageOfTries,
   '0050-alerts-of-time': alertsOfTime,
+  '0051-replaced-values': replacedValues,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -43,6 +43,7 @@ import type {
   InstancesOfFinishedRunsTable,
   PoolsTable,
   RenderedFieldsTable,
+  ReplacedXcomsTable,
   StoredValuesTable,
   TaskInstanceHistoryTable,
   TaskInstancesTable,
@@ -101,6 +102,7 @@ export type TenantTables = {
   task_instance_history: TaskInstanceHistoryTable;
   instances_of_finished_runs: InstancesOfFinishedRunsTable;
   xcoms: XcomsTable;
+  replaced_xcoms: ReplacedXcomsTable;
   task_states: TaskStatesTable;
   stored_values: StoredValuesTable;
   rendered_fields: RenderedFieldsTable;
@@ -189,6 +191,7 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   task_instance_history: true,
   instances_of_finished_runs: true,
   xcoms: true,
+  replaced_xcoms: true,
   task_states: true,
   stored_values: true,
   rendered_fields: true,

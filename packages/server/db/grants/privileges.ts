@@ -84,6 +84,7 @@ export const GRANTS: Grants = {
   wait_days: { api: READ, scheduler: WRITE },
   work_leases: both({ select: true, insert: true, update: true }),
   xcoms: both(WRITE),
+  replaced_xcoms: both(WRITE),
   // A change of an XCom notes whether its stored value is still in use: migration 0039.
   stored_values: { api: { select: true, update: { only: ['unused_since'] } }, scheduler: WRITE },
   task_states: both(WRITE),

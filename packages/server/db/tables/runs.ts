@@ -166,6 +166,18 @@ export type XcomsTable = {
   stored: Generated<string | null>;
 };
 
+/** Values that a clear has deleted in a run with a failed try. */
+export type ReplacedXcomsTable = {
+  tenant_id: TenantId;
+  run: number;
+  task_id: string;
+  map_index: number;
+  key: string;
+  value: string;
+  written_at: GivenTimestamp;
+  replaced_at: GivenTimestamp;
+};
+
 /** Values that a task instance keeps across its tries. */
 export type TaskStatesTable = {
   tenant_id: TenantId;

@@ -67,7 +67,8 @@ export async function deleteInstances(trx: SharedDb, ref: RunRef, keys: readonly
 }
 
 /**
- * Deletes XComs and rendered fields, which belong to the deleted try. A `cleared` instance keeps what its next try
+ * Deletes XComs and rendered fields, which belong to the deleted try. If a try of the run has failed, values of a
+ * `cleared` instance are kept for its replay. A `cleared` instance keeps what its next try
  * needs, and its state store without the results of steps: a person who clears a task wants them computed again.
  */
 export async function deleteOutputs(
@@ -77,9 +78,21 @@ export async function deleteOutputs(
 ): Promise<void> {
   if (keys.length === 0) return;
   await sql`
-    delete from xcoms b using ${keysOf(ref, keys)} k
-    where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
-      and (b.key <> ${KEPT_ACROSS_TRIES} or ${of === 'deleted'})`.execute(trx);
+    with gone as (
+      delete from xcoms b using ${keysOf(ref, keys)} k
+      where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
+        and (b.key <> ${KEPT_ACROSS_TRIES} or ${of === 'deleted'})
+      returning b.*
+    )
+    insert into replaced_xcoms (tenant_id, run, task_id, map_index, key, value, written_at, replaced_at)
+    select g.tenant_id, g.run, g.task_id, g.map_index, g.key, g.value, g.at, clock_timestamp() from gone g
+    where ${of === 'cleared'} and exists (
+      select from task_instance_history h
+      where h.tenant_id = ${ref.tenantId}::uuid and h.run = ${ref.run} and h.state = 'failed'
+      union all
+      select from task_instances t where t.tenant_id = ${ref.tenantId}::uuid and t.run = ${ref.run} and t.state = 'failed'
+    )
+    on conflict do nothing`.execute(trx);
   await sql`
     delete from task_states b using ${keysOf(ref, keys)} k
     where b.tenant_id = k.tenant_id and b.run = k.run and b.task_id = k.task_id and b.map_index = k.map_index
