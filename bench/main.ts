@@ -132,11 +132,6 @@ const BENCHES: Record<string, Bench> = {
       'the property tests from random seeds, which are printed; ends with 1 when a round finds something [--times 10 --seed <random> --only <part of a path>]',
     load: () => import('./properties.ts'),
   },
-  replay: {
-    about:
-      'svc replay of a try of each broken DAG, for a user that may not read secrets: time, same exception, same line [--only <part of a name>]',
-    load: () => import('./replay.ts'),
-  },
   runs: {
     about:
       'the scheduler alone, two of them, tasks end to end, and with 3,000,000 finished instances [--runs 3 --only scheduler|schedulers|tasks|history]',

@@ -18,6 +18,7 @@ it('each broken DAG raises the same exception at the same line by svc replay, an
   expect(replayed.filter(({ there }) => there.error === null).map(({ name }) => name)).toEqual(['skipped_by_branch']);
   expect(replayed.filter(({ differences }) => differences.length > 0)).toEqual([]);
   expect(replayed).toHaveLength(WITH_A_TRY);
+  console.info(replayed.map(({ name, ms }) => `${name} ${Math.round(ms)} ms`).join('\n'));
 }, 600_000);
 
 it('a DAG file that does not load has no try, and svc test names its exception and line', async () => {

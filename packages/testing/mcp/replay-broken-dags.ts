@@ -2,12 +2,12 @@
  * Runs the broken DAGs on a control plane, and replays the try that a person would ask about: `svc replay` by a user
  * that may not read secrets. The run is also planned again by `svc replay --plan`.
  */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startLiveServer } from '../cli/live-server.ts';
 import type { LiveServer } from '../cli/live-server.ts';
 import { runSvc } from '../cli/run-in-process.ts';
-import { workspaceOf } from '../compiler/workspace.ts';
 import { BROKEN_DAGS, POOL, sourceOf } from './broken-dags.ts';
 import type { BrokenDag } from './broken-dags.ts';
 import { beginBrokenDag, brokenDagIsThere } from './run-broken-dag.ts';
@@ -30,20 +30,23 @@ type Instance = { task_id: string; map_index: number; try_number: number; state:
 type Asked = { one: BrokenDag; runId: string; instance: Instance };
 
 /** DAGs without a try have nothing to replay. */
-export async function replayBrokenDags({ only = '' }: { only?: string } = {}): Promise<ReplayedDag[]> {
+export async function replayBrokenDags(): Promise<ReplayedDag[]> {
+  const cases = BROKEN_DAGS.filter(({ name }) => name !== 'import_error');
+  const folder = mkdtempSync(join(tmpdir(), 'svc-broken-dags-'));
+  for (const { name } of cases) writeFileSync(join(folder, `${name}.py`), sourceOf(name));
   const live = await startLiveServer();
   try {
-    return await replayAll(
-      live,
-      BROKEN_DAGS.filter(({ name }) => name !== 'import_error' && name.includes(only)),
-    );
+    return await replayAll(live, { cases, folder });
   } finally {
     await live.close();
+    rmSync(folder, { recursive: true, force: true });
   }
 }
 
-async function replayAll(live: LiveServer, cases: readonly BrokenDag[]): Promise<ReplayedDag[]> {
-  const folder = workspaceOf(Object.fromEntries(cases.map(({ name }) => [`${name}.py`, sourceOf(name)])));
+async function replayAll(
+  live: LiveServer,
+  { cases, folder }: { cases: readonly BrokenDag[]; folder: string },
+): Promise<ReplayedDag[]> {
   const { code, stderr } = await live.svc('deploy', folder, '--all');
   if (code !== 0) throw new Error(stderr);
   const api = apiOf(live);
