@@ -45,4 +45,8 @@ describe('the signature of a webhook', () => {
     const key = Buffer.from('0123456789abcdef0123456789abcdef');
     expect(verify(standard(NOW, key), `whsec_${key.toString('base64')}`)).toBeDefined();
   });
+
+  it.each(['whsec_', 'whsec_!'])('is refused with the secret %s, whose key is empty', (secret) => {
+    expect(verify(standard(NOW, ''), secret)).toBeUndefined();
+  });
 });
