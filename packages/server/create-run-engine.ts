@@ -44,6 +44,7 @@ import { createNotifications } from './engine/notifications.ts';
 import { loadRuns } from './engine/sql/attempts.ts';
 import { sendNotification } from './engine/sql/notify.ts';
 import { foldWork } from './db/work/fold-work.ts';
+import type { RunTraces } from './telemetry/runs/run-traces.ts';
 import type { WatchedPair } from './tls/watched-pair.ts';
 import type { Keyring } from './vault/keyring.ts';
 import { stateLimitsOf } from './xcom/state-limits.ts';
@@ -87,6 +88,8 @@ type EngineInput = {
   processId: string;
   /** Called when an attempt starts: in an existing worker, or in a pod that is started for it. */
   onAttemptStarts?: (start: 'warm' | 'cold') => void;
+  /** Sends spans of runs. */
+  traces?: RunTraces;
   /** Called when an alert may have to be sent. */
   onAlerts?: () => void;
   /** Replaces the executor of `executor.type`. Null: none. */
@@ -136,6 +139,7 @@ export function createRunEngine(input: EngineInput): RunEngine {
       () => dueBackfills(),
       () => dueDeadlines(),
     ],
+    ...(input.traces && { traces: input.traces }),
     onDagRunsEnded: (dag) => followRunEnd(dag),
     notifyOthers: () => notifications.notifyOthers(),
     notifyStops: () => notifications.notifyStops(),
@@ -290,6 +294,7 @@ function createWorkers(input: EngineInput, attempts: Attempts, scheduler: () => 
       stateStore: { ...stateLimitsOf(config), clearOnSuccess: config.stateStore.clearOnSuccess },
       baseUrl: config.server.baseUrl,
       notesInLogs: hasExecutor(config, 'orchestrator'),
+      traceparent: input.traces?.traceparent,
     },
     log: logger,
   });

@@ -58,6 +58,7 @@ import { createMetrics } from './telemetry/metrics.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 import { createSecretRegistry } from './telemetry/redact.ts';
 import type { SecretRegistry } from './telemetry/redact.ts';
+import { createRunTraces } from './telemetry/runs/run-traces.ts';
 import { startTracing } from './telemetry/tracing.ts';
 import { checkTlsFiles, tlsFilesOf } from './tls/tls-files.ts';
 import { watchPair } from './tls/watched-pair.ts';
@@ -155,6 +156,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tls: certificates.grpc,
     onAttemptStarts: metrics.attemptStarts,
     onAlerts: () => alerts.wake(),
+    traces: createRunTraces({ db: engineDb, tracing }),
   });
   const { graphs } = engine.scheduler;
   const alerts = createAlerts({ config, db: engineDb, keyring, graphs, logs, processId, log: logger });

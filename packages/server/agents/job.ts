@@ -15,6 +15,7 @@ const MAX_PREFETCHED_BYTES = 256 * 1024;
 /** A task with more upstream tasks rarely reads all of them. */
 const MAX_PREFETCHED_TASKS = 256;
 const STAGING_VARIABLE = 'SVC_STAGING_DIR';
+const TRACE_VARIABLE = 'TRACEPARENT';
 
 export type JobInput = {
   identity: AttemptIdentity;
@@ -29,6 +30,8 @@ export type JobInput = {
   xcomMaxBytes: number;
   /** The directory with the files of the run. Undefined if there is none, or if the agent knows it. */
   stagingDir?: string | undefined;
+  /** The context of the trace that the spans of the task continue. */
+  traceparent?: string | undefined;
 };
 
 /** Returns the query for the facts that the job of a task needs. */
@@ -151,6 +154,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
       ...secrets.env,
       ...withoutPlatform(task?.spec.env ?? {}),
       ...(stagingDir !== undefined && { [STAGING_VARIABLE]: stagingDir }),
+      ...(input.traceparent !== undefined && { [TRACE_VARIABLE]: input.traceparent }),
       [ATTEMPT_VARIABLE]: identity.attemptId,
     },
     ...secretFields(version, { secrets, scoping }),

@@ -4,6 +4,7 @@
  */
 import type { TriggerReports } from '../engine/triggers/trigger-reports.ts';
 import type { Database } from '../db/database.ts';
+import type { RunRow } from '../db/schema.ts';
 import type { Attempts, Failure } from '../engine/shared/attempts.ts';
 import type { Keyring } from '../vault/keyring.ts';
 import type { StateStoreLimits } from '../xcom/state-limits.ts';
@@ -46,6 +47,8 @@ export type AgentServiceOptions = {
     baseUrl: string;
     /** True when the control plane writes to the log of an attempt before it begins, about pods that did not start. */
     notesInLogs: boolean;
+    /** What a task gets as TRACEPARENT, while spans are exported. */
+    traceparent?: ((run: RunRow, attemptId: string) => string | undefined) | undefined;
   };
   log: AgentLog;
 };

@@ -3,7 +3,7 @@ import { startCallback, startQuestion } from '../db/attempts/callback-requests.t
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
-import type { InstanceRow } from '../db/schema.ts';
+import type { InstanceRow, RunRow } from '../db/schema.ts';
 import type { Attempts, HandedOver, ReadStartFacts } from '../engine/shared/attempts.ts';
 import { logKeyOf } from './attempt-logs.ts';
 import type { LogSink } from './collaborators.ts';
@@ -31,7 +31,13 @@ export type StartInput = {
   keyring: Keyring;
   triggers?: (() => TriggerReports) | undefined;
   logs: LogSink;
-  settings: { baseUrl: string; xcomInlineMaxBytes: number; xcomMaxBytes: number; notesInLogs: boolean };
+  settings: {
+    baseUrl: string;
+    xcomInlineMaxBytes: number;
+    xcomMaxBytes: number;
+    notesInLogs: boolean;
+    traceparent?: ((run: RunRow, attemptId: string) => string | undefined) | undefined;
+  };
   /** Called with the run's id as users know it, before the attempt writes to its log. */
   rememberRun(identity: AttemptIdentity, runId: string): void;
   stageFiles: StageFiles;
@@ -62,7 +68,15 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const found =
       prepared ?? (await facts(identity.tenantId, factsQuery(identity, version.tasks.get(identity.taskId))));
     const bundle = await secrets.atStart({ identity, version, stamp: found.vaultStamp });
-    return { identity, version, facts: found, secrets: bundle, scoping: secrets.scoping, ...settings };
+    return {
+      identity,
+      version,
+      facts: found,
+      secrets: bundle,
+      scoping: secrets.scoping,
+      ...settings,
+      traceparent: undefined,
+    };
   }
 
   async function startTask(
@@ -125,7 +139,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     if (problem !== undefined) return fail(identity, { text: problem, retryable: true });
     const resume = await resumeOf(instance);
     const offset = await logOffset(identity, run.run_id, instance);
-    return go(taskJob({ ...job, stagingDir, run, task, instance, resume }), offset);
+    const traceparent = settings.traceparent?.(run, identity.attemptId);
+    return go(taskJob({ ...job, traceparent, stagingDir, run, task, instance, resume }), offset);
   }
 
   /**

@@ -13,6 +13,7 @@ import type { RunEffects } from './advance/run-effects.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import type { Ending } from './advance/ending.ts';
 import { finishAttempts } from './advance/finish-attempts.ts';
+import type { FinishTools } from './advance/finish-attempts.ts';
 import { createForesight } from './advance/foresight.ts';
 import { createBatches } from './batches.ts';
 import type { Batches } from './batches.ts';
@@ -45,6 +46,7 @@ export function createAttemptReports(options: {
   /** True when the slot of an attempt of this tenant goes to another tenant. */
   givesUpSlot: (tenantId: string, worker: FinishingWorker) => boolean;
   triggererLost: Attempts['triggererLost'];
+  onEnded?: FinishTools['onEnded'];
   /** Called when a batch has committed. */
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
   activity: Activity;
@@ -55,7 +57,15 @@ export function createAttemptReports(options: {
   /** Never rejects: each end gets its own answer or its own error. */
   async function settle(endings: readonly Ending[]): Promise<Settled[]> {
     try {
-      const tools = { graphs, recordAssetEvents, keepsPlans: keepsPlans(), foresight, maxInfrastructureRetries };
+      const { onEnded } = options;
+      const tools = {
+        graphs,
+        recordAssetEvents,
+        keepsPlans: keepsPlans(),
+        foresight,
+        maxInfrastructureRetries,
+        onEnded,
+      };
       const finished = await finishAttempts(db, tools, endings);
       options.onFinished(finished);
       return finished.answers;

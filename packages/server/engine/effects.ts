@@ -27,6 +27,8 @@ export function createEffects(options: {
   wakeAt: (moment: string) => void;
   /** Called when there may be something to claim, in this process or in another one. */
   requestClaim: () => void;
+  /** Called after the commit in which runs have ended. */
+  onRunsEnded?: ((ended: readonly RunEnd[]) => void) | undefined;
   /** Called after the ends of runs, for further work. */
   onDagRunsEnded?: ((dag: DagKey) => Promise<void>) | undefined;
 }): (effects: RunEffects) => void {
@@ -83,6 +85,7 @@ export function createEffects(options: {
     if (dueAt !== null) options.wakeAt(dueAt);
     for (const moved of pastMoved) background.run('looking at the next run', () => followPast(moved));
     follow(ended);
+    if (ended.length > 0) options.onRunsEnded?.(ended);
     for (const dag of queued) background.run('looking for a slot for a run', () => startRunsOf(dag));
     if (hasCallbacks) background.run('dispatching callbacks', options.dispatchCallbacks);
     if (moved.length > 0 || awaited.length > 0) options.onAwaited({ moved, awaited });

@@ -14,6 +14,7 @@ import type { Database, SharedDb } from '../db/database.ts';
 import { isOutage } from '../db/outage.ts';
 import { createActivity } from './activity.ts';
 import { createApplyToRun } from './advance/apply-to-runs.ts';
+import type { FinishTools } from './advance/finish-attempts.ts';
 import type { RunEffects } from './advance/run-effects.ts';
 import type { RecordAssetEvents } from './advance/attempt-outputs.ts';
 import { releasePaused } from './advance/follow-ups.ts';
@@ -70,6 +71,11 @@ export type SchedulerOptions = {
   foldWork?: () => Promise<unknown>;
   /** Other sources of work that time causes: timetables, backfills. */
   dueSources: readonly DueSource[];
+  /** Called after the commits in which attempts and runs have ended. */
+  traces?: {
+    attemptsEnded: NonNullable<FinishTools['onEnded']>;
+    runsEnded(ended: Readonly<RunEffects['ended']>): void;
+  };
   /** Called after a commit in which runs of the DAG ended. */
   onDagRunsEnded?: (dag: DagKey) => Promise<void>;
   /** Tells other processes that there is work. */
@@ -222,6 +228,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     wakeAt: dispatcher ? due.wakeAt : notifyOthers, // a process without a timer notifies those with a timer
     requestClaim,
     onDagRunsEnded: options.onDagRunsEnded,
+    onRunsEnded: options.traces?.runsEnded,
   });
 
   const attempts = createAttemptReports({
@@ -233,6 +240,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     givesUpSlot: (tenantId, worker) => contention?.givesUpSlot(tenantId, worker) ?? false,
     triggererLost: ({ tenantId, attemptId }, text) =>
       reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),
+    onEnded: options.traces?.attemptsEnded,
     onFinished({ answers, effects }) {
       statistics.tasksEnded();
       for (const { next } of answers) if (next) executor?.adopt(next.attempt, next.instance.given_by);

@@ -5,6 +5,7 @@ import type { Tracer } from '@opentelemetry/api';
 import type { Logger } from 'pino';
 import type { Pipeline } from './otlp-pipeline.ts';
 import type { SecretRegistry } from './redact.ts';
+import type { FinishedSpan } from './runs/run-spans.ts';
 
 /**
  * Traces over OTLP, at no cost while no collector receives them.
@@ -53,6 +54,11 @@ export class CollectorConnection {
   /** Undefined while no collector would receive the spans. */
   get tracer(): Tracer | undefined {
     return this.#pipeline?.tracer;
+  }
+
+  /** Sends spans that have ended. Drops them while no collector would receive them. */
+  record(spans: readonly FinishedSpan[]): void {
+    this.#pipeline?.record(spans);
   }
 
   /** Returns at once; the first probe runs in the background. */

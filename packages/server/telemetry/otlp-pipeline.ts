@@ -1,9 +1,12 @@
 import { hostname } from 'node:os';
-import type { Attributes, Tracer } from '@opentelemetry/api';
+import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
+import type { Attributes, SpanContext, Tracer } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import type { ReadableSpan, SpanExporter, TracerProviderOptions } from '@opentelemetry/sdk-trace';
 import type { SecretRegistry } from './redact.ts';
+import type { FinishedSpan } from './runs/run-spans.ts';
+import type { SpanIds } from './runs/trace-ids.ts';
 
 /**
  * Everything that needs the OpenTelemetry SDK. It is imported only after a collector has answered, because the SDK with
@@ -21,6 +24,8 @@ export interface PipelineOptions {
 
 export interface Pipeline {
   readonly tracer: Tracer;
+  /** Sends spans that have ended, with the ids that they have. */
+  record(spans: readonly FinishedSpan[]): void;
   /** Sends waiting spans and releases the connection. */
   close(): Promise<void>;
 }
@@ -43,12 +48,50 @@ export function openPipeline(options: PipelineOptions): Pipeline {
     forceFlush: () => exporter.forceFlush(),
     shutdown: () => exporter.shutdown(),
   };
-  const provider = new TracerProvider({
-    resource: createResource(options.serviceVersion),
-    spanProcessors: [new BatchSpanProcessor({ exporter: masking, scheduledDelayMillis: options.batchDelayMs })],
-  });
-  return { tracer: provider.getTracer('svc', options.serviceVersion), close: () => provider.shutdown() };
+  const resource = createResource(options.serviceVersion);
+  const processor = new BatchSpanProcessor({ exporter: masking, scheduledDelayMillis: options.batchDelayMs });
+  const provider = new TracerProvider({ resource, spanProcessors: [processor] });
+  return {
+    tracer: provider.getTracer('svc', options.serviceVersion),
+    record(spans) {
+      for (const span of spans) processor.onEnd(readable(span, { resource, version: options.serviceVersion }));
+    },
+    close: () => provider.shutdown(),
+  };
 }
+
+/** A tracer would give the span another id, so it is made without one. */
+function readable(
+  span: FinishedSpan,
+  { resource, version }: { resource: ReadableSpan['resource']; version: string },
+): ReadableSpan {
+  const [startMs, endMs] = [Date.parse(span.start), Math.max(Date.parse(span.end), Date.parse(span.start))];
+  return {
+    name: span.name,
+    kind: SpanKind.INTERNAL,
+    spanContext: () => contextOf(span),
+    ...(span.parent && { parentSpanContext: { ...contextOf(span.parent), isRemote: true } }),
+    startTime: timeOf(startMs),
+    endTime: timeOf(endMs),
+    duration: timeOf(endMs - startMs),
+    ended: true,
+    status:
+      span.failure === undefined
+        ? { code: SpanStatusCode.UNSET }
+        : { code: SpanStatusCode.ERROR, message: span.failure },
+    attributes: { ...span.attributes },
+    links: (span.links ?? []).map((link) => ({ context: contextOf(link) })),
+    events: [],
+    resource,
+    instrumentationScope: { name: 'svc', version },
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+const contextOf = ({ traceId, spanId }: SpanIds): SpanContext => ({ traceId, spanId, traceFlags: TraceFlags.SAMPLED });
+const timeOf = (ms: number): [seconds: number, nanoseconds: number] => [Math.floor(ms / 1_000), (ms % 1_000) * 1e6];
 
 /** A minimal resource. The package that builds resources is not a dependency, and only these members are read. */
 function createResource(serviceVersion: string): NonNullable<TracerProviderOptions['resource']> {

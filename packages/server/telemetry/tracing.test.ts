@@ -115,6 +115,24 @@ async function tracedApp() {
   return { app, tracing, collector };
 }
 
+test('a span that has ended elsewhere arrives with its own ids and links, and without a secret', async () => {
+  const collector = await startCollector();
+  const { tracing } = trace({ endpoint: `127.0.0.1:${collector.port}`, timing: PATIENT_STOP });
+  const ids = (digit: string) => ({ traceId: digit.repeat(32), spanId: digit.repeat(16) });
+  const moment = '2026-11-15T06:31:12.123456Z';
+  const common = { start: moment, end: moment, failure: `no ${CANARY}`, attributes: { 'svc.dag_id': 'etl' } };
+  expect(tracing.isActive()).toBe(false);
+  tracing.record([]); // dropped: nothing receives it yet
+  await eventually(() => tracing.isActive());
+  tracing.record([{ ...ids('a'), ...common, name: 'run etl', parent: ids('b'), links: [ids('c')] }]);
+  await tracing.shutdown();
+  const received = collector.received();
+  for (const digit of ['a', 'b', 'c'])
+    expect(received.includes(Buffer.from(digit.repeat(16), 'hex')), digit).toBe(true);
+  expect(received.includes('run etl')).toBe(true);
+  expect(received.includes(CANARY)).toBe(false);
+});
+
 describe('without a collector', () => {
   test('nothing is exported, one line is logged however often it is probed, and every span is the same no-op', async () => {
     const { tracing, messages } = trace({ endpoint: `127.0.0.1:${await freePort()}` });

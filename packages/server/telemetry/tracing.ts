@@ -4,6 +4,7 @@ import type { Attributes, Context, Span, Tracer } from '@opentelemetry/api';
 import type { FastifyPluginCallback } from 'fastify';
 import { CollectorConnection } from './collector-connection.ts';
 import type { CollectorOptions } from './collector-connection.ts';
+import type { FinishedSpan } from './runs/run-spans.ts';
 import { createHttpHooks, recordFailure } from './request-spans.ts';
 
 export interface TracingOptions extends CollectorOptions {
@@ -19,6 +20,10 @@ export interface Tracing {
    * a `traceparent`.
    */
   readonly httpHooks: FastifyPluginCallback;
+  /** True while a collector receives spans. */
+  isActive(): boolean;
+  /** Sends spans that have ended elsewhere. */
+  record(spans: readonly FinishedSpan[]): void;
   /** Sends waiting spans, within a short time limit. */
   shutdown(): Promise<void>;
 }
@@ -48,6 +53,8 @@ export function startTracing(options: TracingOptions): Tracing {
     tracer: { startSpan },
     withSpan,
     httpHooks: createHttpHooks({ startSpan, contexts, isActive: () => connection.tracer !== undefined }),
+    isActive: () => connection.tracer !== undefined,
+    record: (spans) => connection.record(spans),
     shutdown: () => connection.close(),
   };
 }

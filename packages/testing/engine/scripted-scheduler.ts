@@ -9,11 +9,13 @@ import { makeSpec, makeTask } from '../spec/make-spec.ts';
 import { ensureTenant } from '@svc/server/auth/tenants.ts';
 import { registerVersion } from '@svc/server/registry/register-version.ts';
 import { openDatabase } from '@svc/server/db/database.ts';
+import type { Database } from '@svc/server/db/database.ts';
 import type { Attempt, AttemptOutcome, StartedAhead } from '@svc/server/engine/shared/attempts.ts';
 import type { Executor, TriggererJob } from '@svc/server/engine/executor.ts';
 import { clearRuns } from '@svc/server/engine/edit/clear-many.ts';
 import { createDagGraphs } from '@svc/server/engine/shared/dag-graphs.ts';
 import { createScheduler } from '@svc/server/engine/scheduler.ts';
+import type { SchedulerOptions } from '@svc/server/engine/scheduler.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 
 /** How an attempt ends; `hang` never does, until the test ends it. */
@@ -45,6 +47,7 @@ export async function startScriptedScheduler(
     maxInfrastructureRetries?: number;
     goesOn?: boolean;
     explainSilence?: Executor['explainSilence'];
+    traces?: (db: Database) => NonNullable<SchedulerOptions['traces']>;
     /** Free slots of workers of other processes, which never take anything. */
     othersFree?: number;
     /** Triggers start their first tasks themselves; told of what is ordered before it is stored. */
@@ -143,6 +146,7 @@ export async function startScriptedScheduler(
     dispatch: { bufferSize: 0, workers: 0 },
     ...(input.maxInfrastructureRetries !== undefined && { maxInfrastructureRetries: input.maxInfrastructureRetries }),
     ...(input.leaseMs !== undefined && { leases: { queuedMs: input.leaseMs, runningMs: input.leaseMs } }),
+    ...(input.traces && { traces: input.traces(db) }),
     recordAssetEvents: async () => ({ effects: [] }),
     dueSources: [],
     notifyOthers: () => {},

@@ -54,6 +54,8 @@ class LogSink:
         self._held: list | None = None
         # Of a triggerer: takes the records that belong to one of its triggers.
         self.route: Callable[[list], bool] | None = None
+        # Of the trace that the attempt belongs to, while traces are exported.
+        self.trace_id: str | None = None
 
     def attach(self, channel: Channel | None) -> None:
         self._channel = channel
@@ -69,6 +71,8 @@ class LogSink:
 
     def emit(self, record: dict) -> None:
         record["event"] = clean(masks.apply(record["event"]))
+        if self.trace_id is not None:
+            record["trace_id"] = self.trace_id
         records = list(_split(record))
         if self.route is not None and self.route(records):
             return

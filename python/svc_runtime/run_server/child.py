@@ -38,6 +38,8 @@ _SIGKILL = int(signal.SIGKILL)
 _OUTPUT_PATIENCE = 0.05
 _OUTPUT_PAUSE = 0.0005
 _HELPER_PATIENCE = 1.0
+# W3C trace context, as OpenTelemetry reads it from an environment.
+_TRACE_VARIABLE = "TRACEPARENT"
 
 
 class Surroundings:
@@ -106,6 +108,8 @@ def _run(job: dict, request: dict, dag: DAG | None, channel: Channel, stopping: 
         os.environ.update({name: str(value) for name, value in env.items()})
         if logs.LEVEL_SETTING in env:
             logs.set_level()
+        if _TRACE_VARIABLE in env:
+            logs.sink.trace_id = env[_TRACE_VARIABLE].split("-")[1]
         if "TZ" in env:
             time.tzset()
     if dag is None:

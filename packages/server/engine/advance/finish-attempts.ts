@@ -11,7 +11,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isRunFinished } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
-import type { InstanceRow } from '../../db/schema.ts';
+import type { InstanceRow, RunRow } from '../../db/schema.ts';
 import { beginning, inPipelinedTransaction } from '../../db/transaction.ts';
 import type { PipelinedTransaction } from '../../db/transaction.ts';
 import {
@@ -53,7 +53,11 @@ export type FinishTools = {
   recordAssetEvents: RecordAssetEvents;
   keepsPlans?: boolean;
   foresight?: Foresight;
+  /** Called after the commit with the attempts that have ended, and their rows. */
+  onEnded?: ((ended: readonly EndedAttempt[]) => void) | undefined;
 } & Partial<RetryLimits>;
+
+export type EndedAttempt = { attemptId: string; run: RunRow; instance: InstanceRow };
 
 export type Finished = { answers: FinishAnswer[]; effects: RunEffects };
 
@@ -113,6 +117,7 @@ async function finish(
     const foreseeing = only && tx.send(foresee(tx.db, graphs, only.work, only.start));
     const [started, released, ahead] = await tx.commitWith(starting, releasing, foreseeing);
     if (ahead) foresight?.note(ahead);
+    tools.onEnded?.(endedAttempts(kept, byRun));
     const given = handedOver(next, started);
     // When nothing was looked up, instances may wait for the free slots.
     const hasLooked = look.pools.length > 0;
@@ -126,6 +131,15 @@ async function finish(
     return { answers: endings.map(({ ref }, index) => answerOf(answers[index], byEnded.get(ref.attemptId))), effects };
   });
 }
+
+const endedAttempts = (kept: readonly Ending[], byRun: ReadonlyMap<number, RunWork>): EndedAttempt[] =>
+  kept.flatMap((ending) => {
+    const work = byRun.get(ending.ref.run);
+    const instance = work?.row(ending.ref);
+    // An instance that its trigger ended had no attempt then.
+    if (!work || !instance || 'byTrigger' in ending) return [];
+    return [{ attemptId: ending.ref.attemptId, run: work.run, instance }];
+  });
 
 /** The runs for the hand-over: which slots came free, and what planning has scheduled. */
 function endedIn(works: readonly RunWork[], kept: readonly Ending[]): EndedIn[] {
