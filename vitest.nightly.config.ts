@@ -16,6 +16,7 @@ const DO_MORE = [
   'packages/server/api/security/authorization-matrix.test.ts',
   'packages/server/api/security/event-loop.test.ts',
   'packages/server/delivery/bundles.test.ts',
+  'packages/server/delivery/code-archives.test.ts',
   'packages/server/engine/airflow-states.test.ts',
   'packages/server/engine/crash-walk.test.ts',
   'packages/spec/python.test.ts',

@@ -9,12 +9,14 @@
  * The request and the fork run in parallel, so the process exists when the control plane answers. A process that ends
  * without a result is an outcome too, as is one that cannot be created.
  */
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:os';
 import { status } from '@grpc/grpc-js';
 import type { Assignment, ReceivedNextAttempt, ReceivedStart, ReceivedVersion } from '@svc/proto/agent-service.ts';
 import { memberTexts } from '@svc/spec/json-spans.ts';
 import { ATTEMPT_VARIABLE, endMarkedProcesses } from '@svc/proto/marked-processes.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
+import type { AskForTree } from './code-trees.ts';
 import { createAttemptLog } from './logs/attempt-log.ts';
 import type { AttemptLog } from './logs/attempt-log.ts';
 import { Refusal } from './contact/control-plane.ts';
@@ -88,7 +90,7 @@ export type RunningAttempt = {
   readonly over: Promise<void>;
 };
 
-type Job = { kind?: string; spec?: { execution_timeout?: number | null }; masks?: string[] };
+type Job = { kind?: string; spec?: { execution_timeout?: number | null }; masks?: string[]; tree?: string };
 
 /** A method of the agent, not of the control plane: masks secrets that the task has fetched elsewhere. */
 const OWN_METHOD = 'add_masks';
@@ -97,6 +99,8 @@ const GRACE_MS = 5_000;
 const TIMEOUT_SLACK_MS = 5_000;
 /** About a minute and a half of tries, with the pauses between them. */
 const MAX_SERVER_ERRORS = 20;
+const treeOf = (job: string): string | undefined => (JSON.parse(job) as Job).tree;
+
 const NOT_ACCEPTED = new Set<status>([status.INVALID_ARGUMENT, status.INTERNAL, status.UNKNOWN, status.OUT_OF_RANGE]);
 
 export function runAttempt(input: AttemptInput): RunningAttempt {
@@ -136,6 +140,10 @@ class Attempt {
   #isLeaving = false;
   #isUnclean = false;
   #resulted = Promise.withResolvers<void>();
+  /** Resolves with the job. Rejects when the attempt does not run. */
+  #job = Promise.withResolvers<string>();
+  /** The tree that its process was launched with. */
+  #tree: string | undefined;
 
   constructor(input: AttemptInput) {
     this.#input = input;
@@ -155,14 +163,18 @@ class Attempt {
   }
 
   async run(): Promise<void> {
+    this.#job.promise.catch(() => {}); // a launch that does not need it never waits
     try {
       const launching = this.#launch();
       launching.catch(() => {}); // awaited below, when the attempt has started
       const job = await this.#start();
+      if (job === undefined) this.#job.reject(new Error('the attempt does not run'));
+      else this.#job.resolve(job);
       if (job !== undefined) await this.#runJob(job, launching);
       else (await launching.catch(() => undefined))?.stop();
       await this.#process?.exited;
     } catch (error) {
+      this.#job.reject(error);
       // Aborted, or refused for good: no control plane takes a report, and the process must end.
       this.#process?.stop();
       await this.#process?.exited;
@@ -214,9 +226,24 @@ class Attempt {
   }
 
   async #launch(): Promise<TaskProcess> {
-    const { assignment, servers, sockets, graceMs = GRACE_MS } = this.#input;
     const version = await this.#input.version(() => this.token);
-    const { server, notes, release } = await servers.get(version);
+    // Which files the run has is known with the job. Other versions are loaded while the start is under way.
+    return this.#launchIn(version, version.has_tree ? treeOf(await this.#job.promise) : undefined);
+  }
+
+  async #launchIn(version: ReceivedVersion, tree: string | undefined): Promise<TaskProcess> {
+    const { assignment, controlPlane, servers, signal, sockets, graceMs = GRACE_MS } = this.#input;
+    this.#tree = tree;
+    const ask: AskForTree = async (method, params) => {
+      const request = { method, params_json: JSON.stringify(params), request_id: randomUUID() };
+      const reply = await controlPlane.callUntilAnswered('Call', request, {
+        token: () => this.token,
+        signal,
+        maxServerErrors: MAX_SERVER_ERRORS,
+      });
+      return reply.value_json;
+    };
+    const { server, notes, release } = await servers.get(version, tree === undefined ? undefined : { tree, ask });
     for (const note of notes) this.#log.note(note, 'warning');
     this.#server = server;
     const process = startTaskProcess({
@@ -238,13 +265,25 @@ class Attempt {
     return process;
   }
 
+  /** The version may have got its first tree since the agent has read it. Then it is launched again. */
+  async #launchedIn(tree: string | undefined, launching: Promise<TaskProcess>): Promise<TaskProcess> {
+    const launched = await launching;
+    if (this.#tree === tree) return launched;
+    launched.kill();
+    await launched.exited;
+    this.#hasExited = false;
+    return this.#launchIn(await this.#input.version(() => this.token), tree);
+  }
+
   async #runJob(job: string, launching: Promise<TaskProcess>): Promise<void> {
-    const { kind, masks = [], spec } = JSON.parse(job) as Job;
+    const { kind, masks = [], spec, tree } = JSON.parse(job) as Job;
     this.#isTriggerer = kind === 'triggerer';
     if (this.#isLeaving) this.leave();
     this.#masks.add(masks);
     this.#executionTimeout = spec?.execution_timeout || null; // absent or zero means no limit
-    const launched = await launching.catch((error: unknown) => outcomeOfLaunch(error, this.#input, this.#log));
+    const launched = await this.#launchedIn(tree, launching).catch((error: unknown) =>
+      outcomeOfLaunch(error, this.#input, this.#log),
+    );
     if (!('exited' in launched)) return this.#deliver(launched);
     this.#startedAt = performance.now();
     const watch = this.#watchTimeout(launched);

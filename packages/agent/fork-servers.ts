@@ -8,6 +8,7 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import type { AskForTree, CodeTrees } from './code-trees.ts';
 import type { ReceivedVersion } from '@svc/proto/agent-service.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
 import type { PythonEnvironments } from './environments.ts';
@@ -27,12 +28,18 @@ export type LoadedServer = {
   notes: readonly string[];
 };
 
+/** `tree`: as the job names it. */
+export type RunCode = { tree: string; ask: AskForTree };
+
 /** Call it once for each server that `get` returned, when the attempt's process is over. */
 export type Release = () => void;
 
 export type ForkServers = {
-  /** Returns a server that is ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. */
-  get(version: ReceivedVersion): Promise<LoadedServer & { release: Release }>;
+  /**
+   * Returns a server that is ready to fork. Rejects with a `LoadFailure` or an `EnvironmentFailure`. `code`: the files
+   * of the run. Without it, the version is loaded from the files of this machine.
+   */
+  get(version: ReceivedVersion, code?: RunCode): Promise<LoadedServer & { release: Release }>;
   /** Stops forks from this server. It ends with its last attempt. */
   retire(server: ForkServer): void;
   close(): Promise<void>;
@@ -54,6 +61,7 @@ type Entry = {
 export function createForkServers(input: {
   environments: PythonEnvironments;
   sockets: TaskSockets;
+  trees: CodeTrees;
   env: Environment;
   /** Variables that mark this worker's processes. */
   marks: Readonly<Record<string, string>>;
@@ -72,7 +80,7 @@ export function createForkServers(input: {
   /** Called with what attempts leave behind, and in which server. */
   onUnclean?: (reason: string, server: ForkServer) => void;
 }): ForkServers {
-  const { environments, sockets, marks, user, isForOne, isolation } = input;
+  const { environments, sockets, trees, marks, user, isForOne, isolation } = input;
   let { first } = input;
   const entries = new Map<string, Entry>();
   const retired = new Set<ForkServer>();
@@ -92,9 +100,15 @@ export function createForkServers(input: {
     return startForkServer({ python, env: processEnv, user, isForOne }, spares);
   }
 
-  async function load(version: ReceivedVersion, onStarted: (server: ForkServer) => void): Promise<LoadedServer> {
+  async function load(
+    version: ReceivedVersion,
+    code: RunCode | undefined,
+    onStarted: (server: ForkServer) => void,
+  ): Promise<LoadedServer> {
+    const fetched = code && trees.get(code.tree, code.ask);
+    fetched?.catch(() => {}); // awaited below
     const python = await environments.get(version.dependencies);
-    const folder = folderOf(version, input.env);
+    const folder = (await fetched) ?? folderOf(version, input.env);
     if (input.isRemote) refuseMissingModules(folder, version);
     const server = takeFirst(python) ?? start(python);
     onStarted(server);
@@ -120,9 +134,9 @@ export function createForkServers(input: {
     return { server, notes };
   }
 
-  function open(version: ReceivedVersion): Entry {
-    const key = version.version_key;
-    const loading = load(version, (server) => {
+  function open(version: ReceivedVersion, code: RunCode | undefined): Entry {
+    const key = keyOf(version, code);
+    const loading = load(version, code, (server) => {
       entry.server = server;
       void server.ended.then(() => entries.get(key) === entry && entries.delete(key));
     });
@@ -148,8 +162,9 @@ export function createForkServers(input: {
   timer.unref();
 
   return {
-    async get(version) {
-      const entry = entries.get(version.version_key) ?? open(version);
+    async get(version, code) {
+      const known = entries.get(keyOf(version, code));
+      const entry = known ?? open(version, code);
       entry.users += 1;
       const release = (): void => {
         entry.users -= 1;
@@ -161,6 +176,8 @@ export function createForkServers(input: {
         (loaded) => ({ ...loaded, release }),
         (error: unknown) => {
           release();
+          // The attempt that asked for the files may have ended since.
+          if (known && code) return this.get(version, code);
           throw error;
         },
       );
@@ -184,6 +201,10 @@ export function createForkServers(input: {
     },
   };
 }
+
+/** A version is loaded once for each tree that runs of it have. */
+const keyOf = ({ version_key: key }: ReceivedVersion, code: RunCode | undefined): string =>
+  code ? `${key} ${code.tree}` : key;
 
 /** In an image that was built for it, the repository is the working directory, wherever it was compiled. */
 function folderOf({ dags_folder: folder, bundle }: ReceivedVersion, env: Environment): string {

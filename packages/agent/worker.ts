@@ -16,6 +16,7 @@ import { createPythonEnvironments } from './environments.ts';
 import type { PythonEnvironments } from './environments.ts';
 import { createMemoryWatch } from './exit-cause.ts';
 import type { ForkServer } from './fork-server.ts';
+import { createCodeTrees } from './code-trees.ts';
 import { createForkServers } from './fork-servers.ts';
 import { createIsolations } from './isolation.ts';
 import type { IsolationKind } from './isolation.ts';
@@ -91,6 +92,7 @@ export async function createWorker(input: {
   const servers = createForkServers({
     environments,
     sockets,
+    trees: createCodeTrees(env),
     env,
     marks,
     user,
@@ -232,8 +234,8 @@ export async function createWorker(input: {
     tokens: () => [...attempts.values()].slice(0, MAX_HEARTBEAT_TOKENS).map((attempt) => attempt.token()),
     prepare(versionKey, token) {
       versions(versionKey, token)
-        .then((version) => servers.get(version))
-        .then(({ release }) => release())
+        .then((version) => (version.has_tree ? undefined : servers.get(version)))
+        .then((loaded) => loaded?.release())
         .catch((error: unknown) =>
           say(coded('SVC8004', `the DAG version could not be made ready: ${(error as Error).message}`)),
         );

@@ -4,12 +4,14 @@
  *   control plane ──job──▶ process          on its standard input, first line
  *   process ──BundleMessage──▶              on its standard output: progress …, commit, dag or broken …, end
  *   process ──ask──▶ ◀──BundleAnswer──      a value that a DAG file reads while it loads
+ *   process ──tree, part …──▶ ◀──BundleTaken──   files of the commit, of which the control plane takes one at a time
  *
  * The control plane takes nothing before `end`. A process that dies has therefore changed nothing. When its input ends,
  * the control plane is gone, and the process ends itself.
  */
 import type { ReportedProvider } from '@svc/spec/installed-providers.ts';
 import type { AnsweredValue, AskedValue, ValueRead } from '@svc/spec/values-read.ts';
+import type { TreeEntry } from './code-archive.ts';
 import type { TaskUser } from './task-user.ts';
 
 /** Only the process of git that opens the repository receives them, in its environment. */
@@ -89,9 +91,16 @@ export type BundleCommit = {
   root: string;
 };
 
+/** What the process sends for the archive. `data`: compressed, in base64. */
+export type BundleUpload =
+  | { kind: 'tree'; entries: readonly TreeEntry[] }
+  | { kind: 'part'; hash: string; part: number; data: string }
+  | { kind: 'tree_sent' };
+
 export type BundleMessage =
   | { kind: 'progress'; text: string }
   | { kind: 'ask'; id: number; value: AskedValue }
+  | (BundleUpload & { id: number })
   | BundleCommit
   | CompiledBundleDag
   /** A file that does not compile. `source`: the DAG file that it belongs to. `text`: the whole report for people. */
@@ -105,3 +114,5 @@ export type BundleMessage =
   | { kind: 'end' };
 
 export type BundleAnswer = { id: number; answer: AnsweredValue };
+/** `missing`: after `tree`, the hashes of the files that are to be sent. */
+export type BundleTaken = { id: number; missing: readonly string[] };

@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable, Writable } from 'node:stream';
 import { HOME } from '@svc/proto/bundle-job.ts';
-import type { BundleAnswer, BundleJob, BundleMessage } from '@svc/proto/bundle-job.ts';
+import type { BundleAnswer, BundleJob, BundleMessage, BundleTaken, BundleUpload } from '@svc/proto/bundle-job.ts';
 import type { AnswerValue, AnsweredValue } from '@svc/spec/values-read.ts';
 import {
   RefusedVersion,
@@ -30,6 +30,7 @@ import type { RemoteCommit } from './fetch-commit.ts';
 import { readFolder } from './folder-source.ts';
 import { SourceError, createGit } from './git.ts';
 import type { Git } from './git.ts';
+import { sendArchive } from './send-archive.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 type Send = (message: BundleMessage) => void;
@@ -68,7 +69,8 @@ function makeCache({ cache, taskUser }: BundleJob): void {
   if (taskUser) for (const folder of [dirname(tenant), tenant]) chmodSync(folder, 0o711);
 }
 
-type Parts = { send: Send; answerValue: AnswerValue; env: Environment };
+type Upload = (message: BundleUpload) => Promise<readonly string[]>;
+type Parts = { send: Send; answerValue: AnswerValue; upload: Upload; env: Environment };
 
 async function syncGit(
   job: BundleJob,
@@ -156,7 +158,8 @@ async function compileAndKeep(
 ): Promise<void> {
   const work = workFolder(job);
   checkLinks(work, links);
-  await compileBundle({ ...parts, job, work, tree });
+  // Compiling mostly waits for Python.
+  await Promise.all([compileBundle({ ...parts, job, work, tree }), sendArchive(work, parts.upload)]);
   await keepTree(job, version);
   removeOldTrees({ ...job, keep: [...job.keep, ...(job.current ? [job.current.root] : [])] }, tree);
 }
@@ -165,9 +168,10 @@ async function compileAndKeep(
 function createLine(
   { stdin, stdout }: { stdin: Readable; stdout: Writable },
   onGone: () => void,
-): { job: Promise<BundleJob>; send: Send; answerValue: AnswerValue; flushed(): Promise<void> } {
+): { job: Promise<BundleJob>; send: Send; answerValue: AnswerValue; upload: Upload; flushed(): Promise<void> } {
   const { promise: job, resolve } = Promise.withResolvers<BundleJob>();
   const waiting = new Map<number, (answer: AnsweredValue) => void>();
+  const uploading = new Map<number, (missing: readonly string[]) => void>();
   let nextId = 1;
   let isFirst = true;
   const lines = createInterface({ input: stdin });
@@ -176,9 +180,11 @@ function createLine(
       isFirst = false;
       return resolve(JSON.parse(text) as BundleJob);
     }
-    const { id, answer } = JSON.parse(text) as BundleAnswer;
-    waiting.get(id)?.(answer);
-    waiting.delete(id);
+    const reply = JSON.parse(text) as BundleAnswer | BundleTaken;
+    if ('missing' in reply) uploading.get(reply.id)?.(reply.missing);
+    else waiting.get(reply.id)?.(reply.answer);
+    uploading.delete(reply.id);
+    waiting.delete(reply.id);
   });
   lines.on('close', onGone);
   const send: Send = (message) => void stdout.write(`${JSON.stringify(message)}\n`);
@@ -190,6 +196,12 @@ function createLine(
         const id = nextId++;
         waiting.set(id, answered);
         send({ kind: 'ask', id, value });
+      }),
+    upload: (message) =>
+      new Promise((taken) => {
+        const id = nextId++;
+        uploading.set(id, taken);
+        send({ ...message, id });
       }),
     flushed: () => new Promise((done) => void stdout.write('', () => done())),
   };

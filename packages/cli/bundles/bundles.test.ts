@@ -50,7 +50,9 @@ it('a person adds a repository, follows a refused push, mends it and undoes it, 
   expect((await svc('deployments', 'show', 'etl')).stdout).toMatch(/Repeats +deployment 1[^]*cli_b +removed +v1 +-/);
   const wrong = await svc('rollback', 'etl', '--to', 'yesterday');
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('no number of a deployment') as string });
+});
 
+it('a person undoes the change of one DAG, and removes the bundle', async () => {
   repository.push({ 'team/dags/a.py': dagText('cli_a', ['worse']) }, 'Change a');
   await svc('bundles', 'sync', 'etl', '--follow');
   const undoneDag = await svc('rollback', 'cli_a');

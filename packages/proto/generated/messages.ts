@@ -2955,6 +2955,8 @@ encode: function Version$encode(m,w,q){
   }
   if(m.providers_known!=null&&Object.hasOwnProperty.call(m,"providers_known"))
   w.uint32(112).bool(m.providers_known)
+  if(m.has_tree!=null&&Object.hasOwnProperty.call(m,"has_tree"))
+  w.uint32(120).bool(m.has_tree)
   return w
 },
 decode: function Version$decode(r,l,e,n){
@@ -3089,6 +3091,10 @@ decode: function Version$decode(r,l,e,n){
   m.providers_known=r.bool()
   break
   }
+  case 15: {
+  m.has_tree=r.bool()
+  break
+  }
   default:
   r.skipType(t&7,n)
   break
@@ -3180,6 +3186,9 @@ fromObject: function Version$fromObject(d,n){
   if(d.providers_known!=null){
   m.providers_known=Boolean(d.providers_known)
   }
+  if(d.has_tree!=null){
+  m.has_tree=Boolean(d.has_tree)
+  }
   return m
 },
 toObject: function Version$toObject(m,o,q){
@@ -3208,6 +3217,7 @@ toObject: function Version$toObject(m,o,q){
   d.version_number=0
   d.bundle=null
   d.providers_known=false
+  d.has_tree=false
   }
   if(m.version_key!=null&&Object.hasOwnProperty.call(m,"version_key")){
   d.version_key=m.version_key
@@ -3267,6 +3277,9 @@ toObject: function Version$toObject(m,o,q){
   }
   if(m.providers_known!=null&&Object.hasOwnProperty.call(m,"providers_known")){
   d.providers_known=m.providers_known
+  }
+  if(m.has_tree!=null&&Object.hasOwnProperty.call(m,"has_tree")){
+  d.has_tree=m.has_tree
   }
   return d
 }

@@ -5,6 +5,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ServerUnaryCall, ServerWritableStream, sendUnaryData } from '@grpc/grpc-js';
 import type { AgentHandlers, NextAttempt, Order, StartReply } from '@svc/proto/agent-service.ts';
+import { findDagTree } from '../db/bundles/archives.ts';
 import { finishCallback } from '../db/attempts/callback-requests.ts';
 import { isTaskCurrent } from '../db/attempts/live-attempts.ts';
 import { deleteStatesOfSuccess } from '../db/task-instances/task-states.ts';
@@ -184,7 +185,9 @@ export function createHandlers(
         const ref = await versionFor(callerOf(call.metadata));
         const version = await parts.versions.get(ref);
         if (!version) throw new RpcError('not_found', 'this DAG version has been deleted');
-        return { ...version.message, providers_known: !parts.providers.ask(ref) };
+        // A version may get its first tree while it is cached.
+        const tree = await findDagTree(db.tenant(ref.tenantId), ref.dagId);
+        return { ...version.message, has_tree: tree !== null, providers_known: !parts.providers.ask(ref) };
       };
       answer(work, { method: 'GetVersion', respond });
     },

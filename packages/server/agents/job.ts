@@ -110,12 +110,16 @@ export function callbackJob(input: CallbackInput): string {
   });
 }
 
-/** A question about the DAG's own timetable, without a run and a task. */
-export function timetableJob(input: Omit<JobInput, 'run'>, question: unknown): string {
+/** A question about the DAG's own timetable, without a run and a task. `tree`: what new runs of the DAG get. */
+export function timetableJob(
+  input: Omit<JobInput, 'run'>,
+  { question, tree }: { question: unknown; tree: string | null },
+): string {
   const { identity, version, secrets, scoping, baseUrl } = input;
   return JSON.stringify({
     kind: 'timetable',
     question,
+    ...treeField(tree),
     attempt_id: identity.attemptId,
     dag_id: identity.dagId,
     python_dag_id: version.pythonDagId,
@@ -147,6 +151,7 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     task_id: identity.taskId === '' ? null : identity.taskId,
     map_index: identity.mapIndex,
     run: runFields(run),
+    ...treeField(run.tree),
     previous: facts.previous,
     params: mergedParams([...version.params, ...(task?.spec.params ?? [])], run.conf),
     // svc.yaml overrides everything except the variables of the platform.
@@ -164,6 +169,9 @@ function common(input: JobInput, task: AttemptTask | undefined) {
     xcom_limits: { inline_bytes: inlineBytes, max_bytes: input.xcomMaxBytes },
   };
 }
+
+/** The agent reads it, and gives its process the files. */
+const treeField = (tree: string | null) => (tree === null ? {} : { tree });
 
 const runFields = (run: RunRow) => ({
   run_id: run.run_id,

@@ -1,5 +1,6 @@
 /** Start: makes the attempt the running one and returns everything it needs in one answer. */
 import { startCallback, startQuestion } from '../db/attempts/callback-requests.ts';
+import { findDagTree } from '../db/bundles/archives.ts';
 import { readFacts } from '../db/attempts/start-facts.ts';
 import type { StartFacts } from '../db/attempts/start-facts.ts';
 import type { Database } from '../db/database.ts';
@@ -140,8 +141,13 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const resume = await resumeOf(instance);
     const offset = await logOffset(identity, run.run_id, instance);
     const traceparent = settings.traceparent?.(run, identity.attemptId);
-    return go(taskJob({ ...job, traceparent, stagingDir, run, task, instance, resume }), offset);
+    const tree = await treeFor(job, run.tree);
+    return go(taskJob({ ...job, traceparent, stagingDir, run: { ...run, tree }, task, instance, resume }), offset);
   }
+
+  /** A run keeps its files, unless its DAG says that it does not. */
+  const treeFor = async ({ identity, version }: Job, ofRun: string | null): Promise<string | null> =>
+    version.usesNewestCode ? findDagTree(db.tenant(identity.tenantId), identity.dagId) : ofRun;
 
   /**
    * The attempt writes after existing lines: those of an earlier attempt of the try (a rescheduled sensor, a deferred
@@ -156,7 +162,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     const question = await startQuestion(db.tenant(identity.tenantId), identity.attemptId);
     if (question === undefined) return stop('the question is answered already');
     const job = await jobInput(identity, version);
-    return go(timetableJob(job, question));
+    const tree = await findDagTree(db.tenant(identity.tenantId), identity.dagId);
+    return go(timetableJob(job, { question, tree }));
   }
 
   /** Only a resumed try can have waited for a trigger. Without a trigger it was a sensor that pokes again. */
@@ -189,7 +196,8 @@ export function createStartAttempt(input: StartInput): StartAttempt {
     rememberRun(identity, started.run.run_id);
     const job = await jobInput(identity, version);
     const task = version.tasks.get(identity.taskId);
-    return go(callbackJob({ ...job, ...started, task }));
+    const run = { ...started.run, tree: await treeFor(job, started.run.tree) };
+    return go(callbackJob({ ...job, ...started, run, task }));
   }
 
   return {

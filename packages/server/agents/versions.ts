@@ -27,6 +27,8 @@ export type AttemptVersion = {
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly timetable: TimetableSpec;
   readonly startDate: string | null;
+  /** True when its tasks use the newest files of its bundle (`disable_bundle_versioning`). */
+  readonly usesNewestCode: boolean;
   /** True when its runs have a directory that their tasks share. */
   readonly hasStaging: boolean;
   /** The secrets that the DAG declares. */
@@ -90,6 +92,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
     groups: tasksByGroup(spec),
     timetable: spec.schedule,
     startDate: spec.dag.start_date,
+    usesNewestCode: spec.dag.disable_bundle_versioning,
     hasStaging: project?.staging?.enabled === true,
     secrets: { connections: new Set(spec.secrets.connections), variables: new Set(spec.secrets.variables) },
     message: {

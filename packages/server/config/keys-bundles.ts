@@ -19,7 +19,7 @@ export const BUNDLES_KEYS = {
     defaultDoc: 'empty (`svc/bundles` in the cache of the user)',
     extension: true,
     edition: 'both',
-    doc: 'Where repositories and the files of deployments are kept; it may be removed, and is then fetched again. Tasks of the subprocess executor import helper modules from it.',
+    doc: 'Where repositories and the files of deployments are kept; it may be removed, and is then fetched again.',
   },
   'bundles.allowed_paths': {
     type: 'list',

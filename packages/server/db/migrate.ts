@@ -55,6 +55,7 @@ import * as namesOfDeadlines from './migrations/0048-names-of-deadlines.ts';
 import * as usageOfTries from './migrations/0049-usage-of-tries.ts';
 import * as alertsOfTime from './migrations/0050-alerts-of-time.ts';
 import * as replacedValues from './migrations/0051-replaced-values.ts';
+import * as codeArchives from './migrations/0052-code-archives.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -113,6 +114,7 @@ const MIGRATIONS = {
   '0049-usage-of-tries': usageOfTries,
   '0050-alerts-of-time': alertsOfTime,
   '0051-replaced-values': replacedValues,
+  '0052-code-archives': codeArchives,
 };
 
 export class SchemaTooNewError extends Error {}

@@ -12,7 +12,14 @@ import type {
   AssetsTable,
   DagRunAssetEventsTable,
 } from './tables/assets.ts';
-import type { BundlesTable, DeploymentsTable, WebhookDeliveriesTable } from './tables/bundles.ts';
+import type {
+  ArchiveFilesTable,
+  ArchivePartsTable,
+  ArchiveTreesTable,
+  BundlesTable,
+  DeploymentsTable,
+  WebhookDeliveriesTable,
+} from './tables/bundles.ts';
 import type {
   DagFavoritesTable,
   DagVersionsTable,
@@ -131,6 +138,9 @@ export type TenantTables = {
   worker_tokens: WorkerTokensTable;
   bundles: BundlesTable;
   deployments: DeploymentsTable;
+  archive_trees: ArchiveTreesTable;
+  archive_files: ArchiveFilesTable;
+  archive_parts: ArchivePartsTable;
   webhook_deliveries: WebhookDeliveriesTable;
   alert_rules: AlertRulesTable;
   alerts: AlertsTable;
@@ -220,6 +230,9 @@ const TENANT_TABLE_NAMES: Record<keyof TenantTables, true> = {
   worker_tokens: true,
   bundles: true,
   deployments: true,
+  archive_trees: true,
+  archive_files: true,
+  archive_parts: true,
   webhook_deliveries: true,
   alert_rules: true,
   alerts: true,

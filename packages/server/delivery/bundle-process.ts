@@ -9,18 +9,34 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { HOME } from '@svc/proto/bundle-job.ts';
-import type { BundleAnswer, BundleCommit, BundleJob, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
+import type {
+  BundleAnswer,
+  BundleCommit,
+  BundleJob,
+  BundleMessage,
+  BundleTaken,
+  CompiledBundleDag,
+} from '@svc/proto/bundle-job.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { parseJsonInTurns } from '@svc/spec/json-in-turns.ts';
 import type { AnswerValue } from '@svc/spec/values-read.ts';
 import { resolveAgent } from '../executors/agent-process.ts';
 import type { BrokenFile } from './deploy-commit.ts';
+import { ArchiveError } from './store-archive.ts';
+import type { ArchiveStore } from './store-archive.ts';
 
 export type SyncResult =
   | { kind: 'unchanged'; version: string }
   | { kind: 'refused'; version: string; broken: readonly BrokenFile[] }
   | { kind: 'failed'; message: string }
-  | { kind: 'compiled'; commit: BundleCommit; dags: readonly CompiledBundleDag[]; broken: readonly BrokenFile[] };
+  | {
+      kind: 'compiled';
+      commit: BundleCommit;
+      /** The hash of its tree. */
+      tree: string;
+      dags: readonly CompiledBundleDag[];
+      broken: readonly BrokenFile[];
+    };
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -31,7 +47,7 @@ const INHERITED =
 export const bundleEnvironment = (env: Environment): Environment =>
   Object.fromEntries(Object.entries(env).filter(([name]) => INHERITED.test(name)));
 
-/** Everything that one sync may send: the specs of thousands of DAGs. */
+/** Everything that one sync may send besides files: the specs of thousands of DAGs. */
 const MOST_OUTPUT_BYTES = 512 * 1024 * 1024;
 const KEPT_ERRORS = 2_000;
 
@@ -43,6 +59,7 @@ export function startBundleProcess(input: {
   env: Environment;
   timeoutMs: number;
   answerValue: AnswerValue;
+  archive: ArchiveStore;
   onProgress: (text: string) => void;
 }): BundleProcess {
   const { job, agentPath, env, timeoutMs } = input;
@@ -69,11 +86,13 @@ export function startBundleProcess(input: {
     () => abandon(`it took longer than ${timeoutMs / 1_000} s (bundles.sync_timeout)`),
     timeoutMs,
   );
-  const collected = collect(input, (line) => void child.stdin.write(line));
+  const collected = collect({ ...input, abandon }, (line) => void child.stdin.write(line));
+  // Files are sent in base64, and stored as they come.
+  const mostBytes = MOST_OUTPUT_BYTES + 2 * job.limits.totalBytes;
   let bytes = 0;
   child.stdout.on('data', (data: Buffer) => {
     bytes += data.length;
-    if (bytes > MOST_OUTPUT_BYTES) abandon('it has sent more than a sync may have');
+    if (bytes > mostBytes) abandon('it has sent more than a sync may have');
   });
   const reading = readMessages(child.stdout, collected.take).catch(() => abandon('it has sent what is no message'));
   let errors = '';
@@ -109,14 +128,31 @@ async function readMessages(input: Readable, take: (message: BundleMessage) => v
 }
 
 function collect(
-  { answerValue, onProgress }: Pick<Parameters<typeof startBundleProcess>[0], 'answerValue' | 'onProgress'>,
+  {
+    answerValue,
+    archive,
+    onProgress,
+    abandon,
+  }: Pick<Parameters<typeof startBundleProcess>[0], 'answerValue' | 'archive' | 'onProgress'> & {
+    abandon: (why: string) => void;
+  },
   write: (line: string) => void,
 ): { take(message: BundleMessage): void; result(): SyncResult | undefined } {
   const dags: CompiledBundleDag[] = [];
   const broken: BrokenFile[] = [];
   let commit: BundleCommit | undefined;
+  let tree: string | undefined;
   let ended: SyncResult | undefined;
   let isWhole = false;
+
+  function store(id: number, work: () => Promise<readonly string[] | void>): void {
+    work().then(
+      (missing) => write(`${JSON.stringify({ id, missing: missing ?? [] } satisfies BundleTaken)}\n`),
+      (error: unknown) =>
+        abandon(error instanceof ArchiveError ? error.message : 'the files of the commit could not be stored'),
+    );
+  }
+
   return {
     take(message) {
       switch (message.kind) {
@@ -133,6 +169,14 @@ function collect(
             .then((answer) => write(`${JSON.stringify({ id, answer } satisfies BundleAnswer)}\n`));
           return;
         }
+        case 'tree':
+          return store(message.id, () => archive.announce(message.entries));
+        case 'part': {
+          const { id, hash, part, data } = message;
+          return store(id, () => archive.put({ hash, part, data: Buffer.from(data, 'base64') }));
+        }
+        case 'tree_sent':
+          return store(message.id, async () => void (tree = await archive.finish()));
         case 'commit':
           commit = message;
           return;
@@ -156,7 +200,8 @@ function collect(
     },
     result() {
       if (!isWhole) return undefined;
-      return ended ?? (commit && { kind: 'compiled', commit, dags, broken });
+      if (ended) return ended;
+      return commit && tree !== undefined ? { kind: 'compiled', commit, tree, dags, broken } : undefined;
     },
   };
 }

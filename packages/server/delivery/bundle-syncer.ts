@@ -13,6 +13,7 @@ import { taskUserOf } from '@svc/proto/task-user.ts';
 import { executorNames, hasExecutor } from '../config/executor-names.ts';
 import type { Config } from '../config/load.ts';
 import { bundleCacheFolder } from '../config/resolved.ts';
+import { removeUnusedArchives } from '../db/bundles/archives.ts';
 import { dagsOfBundle, findDeployment, newestRoots, replaceImportErrors } from '../db/bundles/deployments.ts';
 import { claimDueBundle, releaseLeases, renewLease, settleSync } from '../db/bundles/sync-lease.ts';
 import type { LeasedBundle, SyncEnd } from '../db/bundles/sync-lease.ts';
@@ -26,6 +27,7 @@ import { deployCommit, importErrors, problemsOf } from './deploy-commit.ts';
 import type { BrokenFile, DeployOutcome } from './deploy-commit.ts';
 import { CredentialsError, readCredentials } from './source-credentials.ts';
 import { refusedLink, refusedSource } from './source-rules.ts';
+import { createArchiveStore } from './store-archive.ts';
 
 type Log = { info(fields: object, message: string): void; warn(fields: object, message: string): void };
 
@@ -47,6 +49,7 @@ const SHOW_EVERY_MS = 300;
 const KEPT_ROOTS = 20;
 const LONGEST_PAUSE_SECONDS = 3_600;
 const FIRST_PAUSE_SECONDS = 10;
+const CLEAN_EVERY_MS = 60 * 60 * 1_000;
 
 export function createBundleSyncer(input: {
   config: Config;
@@ -61,6 +64,7 @@ export function createBundleSyncer(input: {
   const { config, db, keyring, holder, log } = input;
   const running = new Map<Promise<void>, { tenantId: string; process?: BundleProcess }>();
   let timer: NodeJS.Timeout | undefined;
+  let cleaning: NodeJS.Timeout | undefined;
   let isStopping = false;
   let isLooking = false;
   let isWanted = false;
@@ -89,6 +93,19 @@ export function createBundleSyncer(input: {
     } finally {
       isLooking = false;
     }
+  }
+
+  let cleanup: Promise<void> = Promise.resolve();
+
+  /** Removes files that no deployment, DAG or run has any more. */
+  function clean(): Promise<void> {
+    cleanup = removeUnusedArchives(db).then(
+      ({ trees, files }) => {
+        if (trees + files > 0) log.info({ trees, files }, 'files of old deployments were removed');
+      },
+      (error: unknown) => log.warn({ err: error }, 'files of old deployments could not be removed'),
+    );
+    return cleanup;
   }
 
   function begin(bundle: LeasedBundle): void {
@@ -122,6 +139,7 @@ export function createBundleSyncer(input: {
         env: input.env,
         timeoutMs: config.bundles.syncTimeout,
         answerValue: input.compileValues(bundle.tenant_id).answer,
+        archive: createArchiveStore(tenant),
         onProgress(shown) {
           text = shown;
           if (Date.now() - shownAt < SHOW_EVERY_MS) return;
@@ -286,12 +304,16 @@ export function createBundleSyncer(input: {
       if (!syncsBundles(config)) return;
       timer = setInterval(() => void look(), config.scheduler.loopIntervalMs);
       timer.unref();
+      cleaning = setInterval(() => void clean(), CLEAN_EVERY_MS);
+      cleaning.unref();
       void look();
     },
     wake: () => void (timer && look()),
     async stop() {
       isStopping = true;
       clearInterval(timer);
+      clearInterval(cleaning);
+      await cleanup;
       for (const { process } of running.values()) process?.stop();
       await Promise.all(running.keys());
       if (timer) await releaseLeases(db, holder).catch(() => {}); // they run out

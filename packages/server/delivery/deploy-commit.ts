@@ -11,6 +11,7 @@
  */
 import { storeProblemInTurns } from '@svc/spec/storable.ts';
 import type { BundleCommit, BundleMessage, CompiledBundleDag } from '@svc/proto/bundle-job.ts';
+import { runTree } from '@svc/proto/code-archive.ts';
 import { findOwners } from '../db/bundles/bundle-names.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';
 import type { BundleRow } from '../db/bundles/bundles.ts';
@@ -38,6 +39,8 @@ export type BrokenFile = Omit<Extract<BundleMessage, { kind: 'broken' }>, 'kind'
 
 export type CompiledCommit = {
   commit: BundleCommit;
+  /** The hash of its tree. */
+  tree: string;
   url: string | undefined;
   dags: readonly CompiledBundleDag[];
   broken: readonly BrokenFile[];
@@ -79,7 +82,7 @@ export async function deployCommit(
   const broken = [...input.broken, ...repeatedIds(input.dags)];
   const prepared: Prepared[] = [];
   for (const dag of input.dags) {
-    const made = await prepare(dag, { bundleName, commit, url, policy: input.policy });
+    const made = await prepare(dag, { bundleName, commit, tree: input.tree, url, policy: input.policy });
     if ('problem' in made) broken.push(made.problem);
     else prepared.push(made);
   }
@@ -94,6 +97,7 @@ async function write(
     bundle: SyncedBundle;
     holder: string;
     commit: BundleCommit;
+    tree: string;
     url: string | undefined;
     broken: readonly BrokenFile[];
     prepared: readonly Prepared[];
@@ -102,7 +106,7 @@ async function write(
     actor: Actor;
   },
 ): Promise<DeployOutcome> {
-  const { commit, isTaskEnvironment, isAsked } = input;
+  const { commit, tree, isTaskEnvironment, isAsked } = input;
   const { name: bundleName } = input.bundle;
   const bundle = await lockBundle(trx, bundleName);
   if (bundle?.lease_holder !== input.holder || isChanged(bundle, input.bundle)) return { kind: 'superseded' };
@@ -144,9 +148,9 @@ async function write(
   for (const { dag_id: id, version_number: number } of removed)
     changes[id] = { change: 'removed', before: number, after: null };
   if (removed.length > 0) await markStale(trx, removed.map(({ dag_id: id }) => id)); // prettier-ignore
-  await moveDags(trx, commit.version, taking.filter(({ dag }) => changes[dag.dagId] === undefined).map(movedDag)); // prettier-ignore
+  await moveDags(trx, commit.version, taking.filter(({ dag }) => changes[dag.dagId] === undefined).map((one) => movedDag(one, tree))); // prettier-ignore
   await replaceImportErrors(trx, bundleName, importErrors(left, commit.version));
-  const isSame = last?.version === commit.version && last.root === commit.root;
+  const isSame = last?.version === commit.version && last.root === commit.root && last.tree === tree;
   if (isSame && Object.keys(changes).length === 0) return { kind: 'unchanged', left };
 
   const number = (await lastDeploymentNumber(trx, bundleName)) + 1;
@@ -161,6 +165,7 @@ async function write(
     committed_at: commit.committedAt,
     url: input.url ?? null,
     root: commit.root,
+    tree,
     dags: JSON.stringify(dags),
     changes: JSON.stringify(changes),
     changed: Object.keys(changes).length,
@@ -206,9 +211,10 @@ async function prepare(
   {
     bundleName,
     commit,
+    tree,
     url,
     policy,
-  }: { bundleName: string; commit: BundleCommit; url: string | undefined; policy: ArtifactPolicy },
+  }: { bundleName: string; commit: BundleCommit; tree: string; url: string | undefined; policy: ArtifactPolicy },
 ): Promise<Prepared | { problem: BrokenFile }> {
   if (dag.spec === undefined) return { dag, version: undefined };
   const fault = await storeProblemInTurns(dag.spec, { name: `DAG ${dag.dagId}` });
@@ -227,7 +233,7 @@ async function prepare(
   };
   const checked = await prepareVersion(dag.dagId, artifact, policy);
   if ('problems' in checked) return { problem: broken(dag.file, `DAG ${dag.dagId}: ${checked.problems.join('; ')}`) };
-  return { dag, version: { ...checked.prepared, file: dag.file } };
+  return { dag, version: { ...checked.prepared, file: dag.file, tree: runTree(tree, dag) } };
 }
 
 const broken = (file: string, message: string): BrokenFile => ({
@@ -303,9 +309,10 @@ async function refreshWarnings(trx: TenantDb, dag: CompiledBundleDag, last: Depl
   }
 }
 
-const movedDag = ({ dag }: Prepared) => ({
+const movedDag = ({ dag }: Prepared, tree: string) => ({
   dagId: dag.dagId,
   fileloc: dag.fileloc,
   file: dag.file,
+  tree: runTree(tree, dag),
   valuesRead: dag.reads.length > 0 ? JSON.stringify(dag.reads) : null,
 });

@@ -3,6 +3,7 @@
  * bundle, this is a deployment in which only this DAG differs. It remembers the content that was undone, so that a later
  * commit which still has it does not bring it back.
  */
+import { runTree } from '@svc/proto/code-archive.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';
 import {
   dagsOfBundle,
@@ -97,7 +98,8 @@ async function write(trx: TenantDb, { dagId, to, actor }: Input): Promise<DagRol
   );
   if ('problems' in prepared) return refused(prepared.problems.join('; '));
   const file = place?.file ?? dag.relative_fileloc;
-  const written = await writeVersion(trx, { ...prepared.prepared, ...(file !== null && { file }) }, {});
+  const tree = place && origin?.tree ? runTree(origin.tree, place) : null;
+  const written = await writeVersion(trx, { ...prepared.prepared, tree, ...(file !== null && { file }) }, {});
   const version = written.version.version_number;
   const deployment =
     last && lastDag && place
@@ -151,6 +153,7 @@ async function deploy(
     committed_at: last.committed_at,
     url: last.url,
     root: last.root,
+    tree: last.tree,
     dags: JSON.stringify({ ...Object.fromEntries(others), [dagId]: deployed }),
     changes: JSON.stringify({ [dagId]: change }),
     changed: 1,

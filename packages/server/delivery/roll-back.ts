@@ -3,6 +3,7 @@
  * because the order of versions is the history of what ran. One transaction, one audit entry. The commit that is undone
  * stays known, so that the next poll does not deploy it again.
  */
+import { runTree } from '@svc/proto/code-archive.ts';
 import { findOwners } from '../db/bundles/bundle-names.ts';
 import { lockBundle } from '../db/bundles/bundles.ts';
 import {
@@ -99,16 +100,21 @@ async function write(
       {},
     );
     if ('problems' in prepared) return { kind: 'refused', reason: `DAG ${dagId}: ${prepared.problems.join('; ')}` };
-    const { version } = await writeVersion(trx, { ...prepared.prepared, file: dag.file }, {});
+    const { version } = await writeVersion(
+      trx,
+      { ...prepared.prepared, file: dag.file, tree: treeOf(target, dag) },
+      {},
+    );
     const after = version.version_number;
     dags[dagId] = { ...dag, version: after };
     changes[dagId] = { change: had ? 'changed' : 'added', before: had?.version_number ?? null, after };
   }
   for (const [dagId, dag] of unchanged) dags[dagId] = dag;
   const reads = await readsOfDags(trx, unchanged.map(([dagId]) => dagId)); // prettier-ignore
-  const moved = unchanged.map(([dagId, { file }]) => ({
+  const moved = unchanged.map(([dagId, { file, source }]) => ({
     dagId,
     file,
+    tree: treeOf(target, { file, source }),
     fileloc: `${target.root}/${file}`,
     valuesRead: reads.get(dagId) ?? null,
   }));
@@ -131,6 +137,7 @@ async function write(
     committed_at: target.committed_at,
     url: target.url,
     root: target.root,
+    tree: target.tree,
     dags: JSON.stringify(dags),
     changes: JSON.stringify(changes),
     changed: Object.keys(changes).length,
@@ -148,6 +155,9 @@ async function write(
   if (!deployment) throw new Error('unreachable: the deployment was just written');
   return { kind: 'done', deployment };
 }
+
+const treeOf = ({ tree }: DeploymentRow, dag: Pick<DeployedDag, 'file' | 'source'>): string | null =>
+  tree === null ? null : runTree(tree, dag);
 
 /** Without a number: the deployment before the one whose content is current. */
 async function targetOf(

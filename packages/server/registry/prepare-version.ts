@@ -29,6 +29,8 @@ export type PreparedVersion = {
   providers: string | null | undefined;
   /** The path of its file in the bundle. Undefined: as in the spec. */
   file?: string;
+  /** The tree of its runs. Undefined: it belongs to no bundle. */
+  tree?: string | null;
 };
 
 export async function prepareVersion(

@@ -46,7 +46,11 @@ export async function writeVersion(
   const versionNumber = newest + (isNew ? 1 : 0);
   const lastInterval = await lastIntervalOf(trx, dagId, spec.schedule);
   const computed = dagValues({ spec, artifact, versionNumber, lastInterval, now });
-  const values = prepared.file === undefined ? computed : { ...computed, relative_fileloc: prepared.file };
+  const values = {
+    ...computed,
+    ...(prepared.file !== undefined && { relative_fileloc: prepared.file }),
+    tree: prepared.tree ?? null,
+  };
   await upsertDag(trx, { ...values, installed_providers: isNew ? (providers ?? null) : undefined });
   if (!isNew) await refreshProviders(trx, dagId, { providers, isTaskEnvironment });
   const conflicts = await registerAssets(trx, { dagId, versionNumber }, spec);
@@ -108,7 +112,7 @@ function dagValues({
   versionNumber: number;
   lastInterval: DataInterval | null;
   now: Date;
-}): DagValues {
+}): Omit<DagValues, 'tree'> {
   const { dag, schedule: timetable } = spec;
   const place = placeOf(spec, artifact);
   const schedule = { timetable, catchup: dag.catchup, start_date: dag.start_date, end_date: dag.end_date };

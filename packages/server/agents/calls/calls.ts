@@ -9,6 +9,7 @@ import { runCalls } from './run-calls.ts';
 import { secretCalls } from './secret-calls.ts';
 import { FENCED_STATE_CALLS, stateCalls } from './state-calls.ts';
 import { timetableCall } from './timetable-call.ts';
+import { treeCalls } from './tree-calls.ts';
 import { triggerCall } from './trigger-call.ts';
 import { xcomCalls } from './xcom-calls.ts';
 
@@ -17,6 +18,7 @@ export type CallsInput = { liveness: Liveness } & Parameters<typeof providersCal
   Parameters<typeof secretCalls>[0] &
   Parameters<typeof stateCalls>[0] &
   Parameters<typeof timetableCall>[0] &
+  Parameters<typeof treeCalls>[0] &
   Parameters<typeof triggerCall>[0] &
   Parameters<typeof xcomCalls>[0];
 
@@ -36,6 +38,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...stateCalls(input),
       ...runCalls(input),
       ...listenersCalls(input),
+      ...treeCalls(input),
       trigger_dag_run: triggerCall(input),
       answer_timetable: timetableCall(input),
       ask_person: hitlCall(input),

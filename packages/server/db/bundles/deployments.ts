@@ -21,6 +21,7 @@ const LISTED = [
   'committed_at',
   'url',
   'root',
+  'tree',
   'changed',
   'created_by',
   'created_at',
@@ -174,6 +175,8 @@ export type MovedDag = {
   dagId: string;
   fileloc: string;
   file: string;
+  /** The tree of its runs. Null: its deployment has none. */
+  tree: string | null;
   /** JSON of what its file read. Null: nothing. */
   valuesRead: string | null;
 };
@@ -182,10 +185,10 @@ export type MovedDag = {
 export async function moveDags(db: TenantDb, version: string, dags: readonly MovedDag[]): Promise<void> {
   if (dags.length === 0) return;
   const ids = dags.map(({ dagId }) => dagId);
-  const places = sql<{ dag_id: string; fileloc: string; file: string; reads: string | null }>`(
+  const places = sql<{ dag_id: string; fileloc: string; file: string; tree: string | null; reads: string | null }>`(
     select * from unnest(${ids}::text[], ${dags.map(({ fileloc }) => fileloc)}::text[],
-      ${dags.map(({ file }) => file)}::text[], ${dags.map(({ valuesRead }) => valuesRead)}::text[]
-    ) as places (dag_id, fileloc, file, reads))`;
+      ${dags.map(({ file }) => file)}::text[], ${dags.map(({ tree }) => tree)}::text[], ${dags.map(({ valuesRead }) => valuesRead)}::text[]
+    ) as places (dag_id, fileloc, file, tree, reads))`;
   await db
     .updateTable('dags')
     .from(places.as('p'))
@@ -193,6 +196,7 @@ export async function moveDags(db: TenantDb, version: string, dags: readonly Mov
       bundle_version: version,
       fileloc: sql`p.fileloc`,
       relative_fileloc: sql`p.file`,
+      tree: sql`p.tree`,
       values_read: sql`p.reads::json`,
       last_parsed_at: sql`now()`,
     })

@@ -61,6 +61,10 @@ export const GRANTS: Grants = {
   import_errors: both(WRITE),
   bundles: both(WRITE),
   deployments: both(WRITE),
+  // Schedulers sync bundles and serve agents.
+  archive_trees: { api: NONE, scheduler: WRITE },
+  archive_files: { api: NONE, scheduler: WRITE },
+  archive_parts: { api: NONE, scheduler: WRITE },
   webhook_deliveries: both(WRITE),
   dag_warnings: both(WRITE),
   // Runs. A user that may write `given_by` may give out attempts: migration 0023.

@@ -1,5 +1,6 @@
 /** Bundles and their deployments. */
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
+import type { TreeEntry } from '@svc/proto/code-archive.ts';
 import type { GivenJson, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type BundleKind = 'git' | 'folder';
@@ -74,6 +75,8 @@ export type DeploymentsTable = {
   committed_at: NullableTimestamp;
   url: string | null;
   root: string;
+  /** The hash of its tree. Null: a deployment of an earlier release. */
+  tree: string | null;
   dags: GivenJson<Record<string, DeployedDag>>;
   changes: GivenJson<Record<string, DagChange>>;
   /** How many DAGs that are. */
@@ -89,3 +92,14 @@ export type WebhookDeliveriesTable = {
   delivery: string;
   at: Timestamp;
 };
+
+export type ArchiveTreesTable = {
+  tenant_id: TenantId;
+  hash: string;
+  manifest: ColumnType<TreeEntry[], string, never>;
+  stored_at: Timestamp;
+};
+
+export type ArchiveFilesTable = { tenant_id: TenantId; hash: string; stored_at: Timestamp };
+
+export type ArchivePartsTable = { tenant_id: TenantId; hash: string; part: number; data: Buffer; stored_at: Timestamp };

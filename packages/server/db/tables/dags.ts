@@ -46,6 +46,8 @@ export type DagsTable = {
   last_parse_seconds: number | null;
   /** The providers in the environment of its tasks, as the compiler or a worker reported them. Null: unknown. */
   installed_providers: ColumnType<InstalledProvider[] | null, string | null | undefined, string | null>;
+  /** The tree of its new runs, `<hash>/<folder>`. Null: it belongs to no bundle. */
+  tree: string | null;
   created_at: Timestamp;
 };
 

@@ -42,6 +42,8 @@ export type DagRunsTable = {
   state_counts: Json<StateCounts>;
   timeout_at: NullableTimestamp;
   created_at: Timestamp;
+  /** The files that its tasks run with, `<hash>/<folder>`. Null: its DAG belongs to no bundle. */
+  tree: string | null;
 };
 
 /**

@@ -11,6 +11,7 @@
 import { isFailure } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
+import { moveToCurrentTree } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
 import type { RunRef } from '../sql/run-writes.ts';
@@ -53,6 +54,7 @@ export async function clearRun(
 ): Promise<ClearedRun> {
   const open = await openRun(trx, tools, ref);
   if (!open) return { kind: 'no_such_run' };
+  if (options.onLatestVersion) await moveToCurrentTree(trx, ref);
   const isRebound = options.onLatestVersion && open.newestVersion !== open.run.version_number;
   if (isRebound) {
     open.graph = await graphOf(trx, tools, open.run, open.newestVersion);

@@ -173,6 +173,8 @@ export function queuedRun(input: {
     state_counts: {},
     timeout_at: null,
     created_at: now,
+    // The statement that inserts the run copies it from the DAG.
+    tree: null,
   };
 }
 

@@ -60,6 +60,7 @@ export function newRunRow(spec: CompiledSpec, given: NewLocalRun, now: string): 
     state_counts: {},
     timeout_at: null,
     created_at: now,
+    tree: null,
   };
 }
 

@@ -113,10 +113,12 @@ export async function insertBackfillRuns(
   const { rows } = await sql<{ id: number }>`
     insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
       run_after, queued_at, conf, triggered_by, triggering_user_name, version_number, backfill_id,
-      partition_key, partition_date)
+      partition_key, partition_date, tree)
     select ${tenantId}::uuid, ${dagId}, run_id, 'backfill', 'queued', logical_date, data_interval_start, data_interval_end,
       run_after, now(), ${JSON.stringify(input.conf)}::json, 'backfill', ${input.user}, ${input.versionNumber}::int,
-      ${input.backfillId}::bigint, partition_key, partition_date
+      ${input.backfillId}::bigint, partition_key, partition_date,
+      (select d.tree from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId}
+        and d.current_version = ${input.versionNumber}::int)
     from unnest(${runs.map((run) => run.runId)}::text[], ${runs.map((run) => run.logicalDate)}::timestamptz[],
       ${runs.map((run) => run.dataIntervalStart)}::timestamptz[], ${runs.map((run) => run.dataIntervalEnd)}::timestamptz[],
       ${runs.map((run) => run.runAfter)}::timestamptz[], ${runs.map((run) => run.partitionKey)}::text[],
@@ -150,7 +152,8 @@ export async function requeueFinishedRun(
 ): Promise<void> {
   await sql`
     update dag_runs r set state = 'queued', queued_at = now(), start_date = null, end_date = null, timeout_at = null,
-      version_number = case when ${input.onLatestVersion}::boolean then d.current_version else r.version_number end
+      version_number = case when ${input.onLatestVersion}::boolean then d.current_version else r.version_number end,
+      tree = case when ${input.onLatestVersion}::boolean then d.tree else r.tree end
     from dags d
     where r.tenant_id = ${tenantId} and r.id = ${input.run} and r.state in ${FINISHED_RUN.raw}
       and d.tenant_id = r.tenant_id and d.dag_id = ${dagId}`.execute(trx);

@@ -57,11 +57,14 @@ export async function insertQueuedRun(
 ): Promise<RunRow | undefined> {
   const { rows } = await sql<RunRow>`
       insert into dag_runs (tenant_id, dag_id, run_id, run_type, state, logical_date, data_interval_start, data_interval_end,
-        run_after, queued_at, conf, triggered_by, triggering_user_name, note, note_user, version_number, backfill_id, partition_key, partition_date)
+        run_after, queued_at, conf, triggered_by, triggering_user_name, note, note_user, version_number, backfill_id, partition_key, partition_date,
+        tree)
       values (${tenantId}, ${dagId}, ${run.runId}, ${run.runType}, 'queued', ${run.logicalDate}, ${run.intervalStart},
         ${run.intervalEnd}, ${run.runAfter}, now(), ${JSON.stringify(run.conf)}, ${run.triggeredBy},
         ${run.triggeringUser}, ${run.note}, ${run.noteUser}, ${run.versionNumber},
-        ${run.backfillId}, ${run.partitionKey}, ${run.partitionDate})
+        ${run.backfillId}, ${run.partitionKey}, ${run.partitionDate},
+        (select d.tree from dags d where d.tenant_id = ${tenantId} and d.dag_id = ${dagId}
+          and d.current_version = ${run.versionNumber}))
       on conflict do nothing returning *`.execute(trx);
   return rows[0];
 }
@@ -139,9 +142,10 @@ const WRITTEN = columnSet<RunRow, RunRow>({
 /** Fails when a DAG has a run with one of these ids or logical dates. Returns the rows in the order of their ids. */
 export async function insertRuns(trx: SharedDb, runs: readonly RunRow[]): Promise<RunRow[]> {
   const { rows } = await fixedSql<RunRow>`
-    insert into dag_runs (${WRITTEN.names}) overriding system value select * from ${WRITTEN.rows(runs)} returning *`.execute(
-    trx,
-  );
+    insert into dag_runs (${WRITTEN.names}, tree) overriding system value
+    select k.*, (select d.tree from dags d where d.tenant_id = k.tenant_id and d.dag_id = k.dag_id
+      and d.current_version = k.version_number)
+    from ${WRITTEN.rows(runs)} returning *`.execute(trx);
   return rows.toSorted((a, b) => a.id - b.id);
 }
 

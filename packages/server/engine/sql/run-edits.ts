@@ -156,6 +156,14 @@ export async function writeRun(
     where tenant_id = ${run.tenant_id} and id = ${run.id}`.execute(trx);
 }
 
+/** Lets the next attempts of the run have the files that new runs of its DAG have. */
+export async function moveToCurrentTree(trx: SharedDb, { tenantId, run }: RunRef): Promise<void> {
+  await sql`
+    update dag_runs r set tree = d.tree from dags d
+    where r.tenant_id = ${tenantId} and r.id = ${run} and d.tenant_id = r.tenant_id and d.dag_id = r.dag_id
+      and r.tree is distinct from d.tree`.execute(trx);
+}
+
 /** Locks the instances of these tasks that failed, or could not run because of a failure. */
 export async function lockFailed(trx: SharedDb, ref: RunRef, taskIds: readonly string[]): Promise<InstanceRow[]> {
   if (taskIds.length === 0) return [];

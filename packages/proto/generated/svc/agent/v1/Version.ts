@@ -36,6 +36,10 @@ export interface Version {
    * Which provider packages its environment has need not be told again by a container for one attempt.
    */
   'providers_known'?: (boolean);
+  /**
+   * Its runs have trees: the job names the one to load the version from.
+   */
+  'has_tree'?: (boolean);
 }
 
 export interface Version__Output {
@@ -71,4 +75,8 @@ export interface Version__Output {
    * Which provider packages its environment has need not be told again by a container for one attempt.
    */
   'providers_known': (boolean);
+  /**
+   * Its runs have trees: the job names the one to load the version from.
+   */
+  'has_tree': (boolean);
 }
