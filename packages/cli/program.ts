@@ -34,6 +34,7 @@ import { addWorkersCommands } from './commands/workers.ts';
 import { addReplayCommand } from './local-runs/replay-command.ts';
 import { addTestCommand } from './local-runs/test-command.ts';
 import { addImportCommand } from './import/import-command.ts';
+import { addPlanCommand } from './plan/plan-command.ts';
 import { addServiceAccountsCommands } from './identity/service-accounts.ts';
 import { addTenantsCommands } from './identity/tenants.ts';
 import { addMigrateCommand } from './migrate/command.ts';
@@ -95,6 +96,7 @@ export function buildProgram(context: CliContext): SvcCommand {
   addFixCommand(program, context);
   addCompileCommand(program, context);
   addTestCommand(program, context);
+  addPlanCommand(program, context);
   addDeployCommand(program, context);
   addImagesCommands(program, context);
   program.commandsGroup('Talk to a control plane:');

@@ -1,11 +1,15 @@
 /** `svc bundles`, `svc deployments` and `svc rollback` against a real control plane and a real repository. */
-import { dagText } from '@svc/testing/compiler/workspace.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { dagText, workspaceOf, writeFiles } from '@svc/testing/compiler/workspace.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
+import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { startBundleServer } from '@svc/testing/server/bundle-server.ts';
 import type { BundleServer } from '@svc/testing/server/bundle-server.ts';
 import { createGitRepository } from '@svc/testing/server/git-repository.ts';
 import type { GitRepository } from '@svc/testing/server/git-repository.ts';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { DagPlan } from '../plan/plan-command.ts';
 
 let server: BundleServer;
 let repository: GitRepository;
@@ -18,6 +22,14 @@ afterAll(async () => {
   await server?.close();
   repository?.[Symbol.dispose]();
 });
+
+const planned = async (bundle: string, root: string, ...more: string[]) =>
+  runSvc(['plan', root, '--bundle', bundle, ...more], {
+    env: { SVC_SERVER_URL: server.url, SVC_TOKEN: server.token, SVC_PYTHON: await pythonEnvironment() },
+  });
+type Planned = { dags: DagPlan[]; unchanged: number };
+const plan = async (bundle: string, root: string): Promise<Planned> =>
+  JSON.parse((await planned(bundle, root, '--json')).stdout) as Planned;
 
 const svc = (...argv: string[]) => runSvc(argv, { env: { SVC_SERVER_URL: server.url, SVC_TOKEN: server.token } });
 
@@ -64,6 +76,41 @@ it('a person undoes the change of one DAG, and removes the bundle', async () => 
   expect((await svc('bundles', 'remove', 'etl')).code).toBe(0);
   expect(await svc('bundles', 'show', 'etl')).toMatchObject({ code: 4 });
   expect(await server.api('GET', '/dags/cli_a')).toMatchObject({ is_stale: true });
+});
+
+it('a plan names what a checkout would change, and changes nothing', async () => {
+  const before = { 'b.py': dagText('plan_b'), 'a.py': dagText('plan_a') };
+  const root = workspaceOf(before);
+  await server.addBundle('plans', root);
+  expect(await plan('plans', root)).toMatchObject({ dags: [], unchanged: 2 });
+  rmSync(join(root, 'b.py'));
+  const scheduled = dagText('plan_a', ['extract', 'report']).replace('schedule=None', 'schedule="0 6 * * *"');
+  writeFiles(root, { 'a.py': scheduled, 'c.py': dagText('plan_c') });
+  const found = await plan('plans', root);
+  expect(found).toMatchObject({
+    dags: [
+      {
+        dag_id: 'plan_a',
+        change: 'changed',
+        difference: {
+          reasons: expect.arrayContaining(['schedule']) as string[],
+          tasks: [
+            { task_id: 'extract', change: 'changed', reasons: ['dependencies'] },
+            { task_id: 'report', change: 'added' },
+            { task_id: 'load', change: 'removed' },
+          ],
+        },
+        running_runs: 0,
+      },
+      { dag_id: 'plan_c', change: 'added' },
+      { dag_id: 'plan_b', change: 'removed' },
+    ],
+    unchanged: 0,
+  });
+  expect(found.dags[0]?.next_dates?.after).toHaveLength(10);
+  const shown = await planned('plans', root);
+  expect(shown.stdout).toMatch(/~ DAG plan_a[^]*\+ report[^]*1 DAG added, 1 changed, 1 removed, 0 unchanged/);
+  expect(await server.dags()).toMatchObject({ plan_a: 1, plan_b: 1 });
 });
 
 it('a source that cannot be read is a failure with the words of git, and changes nothing', async () => {
