@@ -144,12 +144,14 @@ class Bodies(unittest.TestCase):
                 EmptyOperator(task_id="a") >> EmptyOperator(task_id="b")
             other = EmptyOperator(task_id="other")
             branch >> [group, other]
-            wrong = BranchPythonOperator(task_id="wrong", python_callable=lambda: "other")
+            elsewhere = BranchPythonOperator(task_id="elsewhere", python_callable=lambda: "other")
+            nowhere = BranchPythonOperator(task_id="nowhere", python_callable=lambda: "nothing")
         with self.assertRaises(DownstreamTasksSkipped) as raised:
             self.run_task(branch)
         self.assertEqual(raised.exception.tasks, ["other"])
-        with self.assertRaisesRegex(AirflowException, "Not directly downstream"):
-            self.run_task(wrong)
+        self.assertEqual(self.run_task(elsewhere), "other")
+        with self.assertRaisesRegex(AirflowException, "nothing"):
+            self.run_task(nowhere)
 
     def test_short_circuit_skips_everything_below_or_only_the_next(self) -> None:
         for everything, expected in ((True, ["a", "b"]), (False, ["a"])):
