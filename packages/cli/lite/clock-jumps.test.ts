@@ -88,7 +88,9 @@ async function expectToGoOn(runId: string, seconds: number): Promise<{ setAt: nu
   const warnings = lite.output().split('clock of the database was set').length;
   const setAt = Date.now();
   clock.set(seconds);
-  await expect.poll(() => lite.output().split('clock of the database was set').length, EVENTUALLY).toBeGreaterThan(warnings);
+  await expect
+    .poll(() => lite.output().split('clock of the database was set').length, EVENTUALLY)
+    .toBeGreaterThan(warnings);
   api = lite.apiAs(await logIn(seconds));
   const noticedAt = Date.now();
   writeFileSync(join(folder, runId), '');

@@ -9,6 +9,7 @@ import { openUi } from '@svc/testing/web-ui/open-ui.ts';
 import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
 
 const TIMEOUT_MS = 400_000;
+const DIALOG_MS = 5_000;
 const STATES = `
 from datetime import datetime
 from airflow.sdk import DAG, Asset, task
@@ -94,8 +95,12 @@ describe('the web UI of Airflow 3.3', () => {
       const { tab, page, lite } = ui;
       await tab.go(`/dags/states/runs/${runId}`, 'keep');
       const confirm = tab.dialog().getByRole('button', { name: 'Confirm' });
-      await tab.untilShown(confirm, () => page.getByRole('button', { name: 'Press shift+c to clear' }).click());
-      await confirm.click();
+      await tab.settled();
+      // An answer that comes late takes the dialog away, also between its opening and the click.
+      await eventually(async () => {
+        await tab.untilShown(confirm, () => page.getByRole('button', { name: 'Press shift+c to clear' }).click());
+        await confirm.click({ timeout: DIALOG_MS });
+      });
       const triesOf = async (): Promise<number> => {
         const path = `/dags/states/dagRuns/${encodeURIComponent(runId)}/taskInstances/keep`;
         const { state, try_number } = await lite.api<{ state: string; try_number: number }>('GET', path);
