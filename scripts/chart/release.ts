@@ -12,6 +12,8 @@ import { eventually } from '@svc/testing/eventually.ts';
 import { REGISTRY, core } from '@svc/testing/kubernetes/cluster.ts';
 import { BASE_REPOSITORY } from '@svc/testing/kubernetes/images.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
+import { apiCaller, patient, tokenOf } from '@svc/testing/server/api-caller.ts';
+import type { Api } from '@svc/testing/server/api-caller.ts';
 import { CHART, helm } from './helm.ts';
 import type { Values } from './helm.ts';
 
@@ -58,7 +60,7 @@ export async function forwardTo(namespace: string, service: string): Promise<Dis
 }
 
 export type Session = {
-  api<T>(method: string, path: string, body?: object): Promise<T>;
+  api: Api;
   text(path: string): Promise<string>;
 };
 
@@ -66,23 +68,10 @@ export type Session = {
 export async function logIn(url: string, { namespace, name }: { namespace: string; name: string }): Promise<Session> {
   const { data = {} } = await core.readNamespacedSecret({ namespace, name });
   const password = Buffer.from(data['SVC_AUTH_BOOTSTRAP_PASSWORD'] ?? '', 'base64').toString('utf8');
-  const login = await fetch(`${url}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: 'admin@example.com', password }),
-  });
-  if (!login.ok) throw new Error(`no login: ${login.status} ${await login.text()}`);
-  const authorization = `Bearer ${((await login.json()) as { access_token: string }).access_token}`;
+  const token = await tokenOf(url, { username: 'admin@example.com', password });
+  const authorization = `Bearer ${token}`;
   return {
-    async api<T>(method: string, path: string, body?: object) {
-      const response = await fetch(`${url}/api/v2${path}`, {
-        method,
-        headers: { authorization, ...(body && { 'content-type': 'application/json' }) },
-        ...(body && { body: JSON.stringify(body) }),
-      });
-      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-      return (await response.json()) as T;
-    },
+    api: patient(apiCaller({ url }, token)),
     async text(path) {
       const response = await fetch(`${url}/api/v2${path}`, { headers: { authorization, accept: 'text/plain' } });
       return response.text();
