@@ -1,5 +1,5 @@
 // Measures the time from the end of a run to its alert at a loopback receiver: runs of a lite fail one after the other,
-// each with a cause of its own, so that each is one message.
+// each with another cause, so that each is one message.
 
 import { startHttpReceiver } from '@svc/testing/alerts/http-receiver.ts';
 import { eventually } from '@svc/testing/eventually.ts';

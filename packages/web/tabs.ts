@@ -1,5 +1,5 @@
 /**
- * Our pages inside the Airflow UI. The UI shows them in frames of its own origin. They take its colours, and follow when
+ * Our pages inside the Airflow UI. The UI shows them in frames with the same origin. They take its colours, and follow when
  * it switches between light and dark.
  */
 import { readFileSync } from 'node:fs';

@@ -85,7 +85,7 @@ export function createGit(input: {
     LC_ALL: 'C',
     GIT_DIR: repository,
     GIT_CONFIG_NOSYSTEM: '1',
-    // An operator has allowed the path, whoever owns the repository there.
+    // An operator has allowed the path, so the owner of the repository there does not matter.
     GIT_CONFIG_GLOBAL: protocolOf(url) === 'file' ? write('settings', '[safe]\n\tdirectory = *\n', 0o600) : '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_NO_REPLACE_OBJECTS: '1',

@@ -21,7 +21,7 @@ import type { AlertEvent } from './events.ts';
 import { matchesPlace } from './match.ts';
 import { dueOf } from './open-alerts.ts';
 
-/** Used where a rule names no time of its own. */
+/** Used where a rule names no time. */
 const DEFAULTS = { lateFactor: 2, stuckSeconds: 900, staleSeconds: 600 } as const;
 
 /** A condition that holds for a rule. */

@@ -1,5 +1,5 @@
 /**
- * Gives one DAG the content of an older version again, as a version of its own. One transaction, one audit entry. Of a
+ * Gives one DAG the content of an older version again, as a new version. One transaction, one audit entry. Of a
  * bundle, this is a deployment in which only this DAG differs. It remembers the content that was undone, so that a later
  * commit which still has it does not bring it back.
  */

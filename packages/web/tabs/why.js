@@ -7,7 +7,7 @@ import { call, keepShowing, parameter, taskPath, uiLink } from './frame.js';
 import { chip, counted, lines, quiet, section, table, time } from './parts.js';
 
 const LIVE_MS = 5_000;
-/** A finished run changes only when somebody clears it. */
+/** A finished run changes only when a user clears or marks it. */
 const FINISHED_MS = 30_000;
 
 const dagId = parameter('dag_id') ?? '';

@@ -212,7 +212,7 @@ describe('the API document', () => {
     const writing = guarded().filter((operation) => !['GET', 'HEAD'].includes(operation.method));
     const lax = writing.filter((operation) => !operation.access.startsWith('write:')).map((operation) => operation.id);
     // Things callers do to themselves only, lists whose filters are too long for a URL, and a secret that is read and
-    // audited: it has a permission of its own.
+    // audited: it has a separate permission.
     expect(lax.toSorted()).toEqual([
       'change_password',
       'favorite_dag',

@@ -20,7 +20,7 @@ export type EndedAttempt = { attemptId: string; run: RunRow; instance: InstanceR
 
 const ENDS = new Set(['success', 'failed', 'skipped', 'up_for_retry']);
 
-/** `now`: for an attempt whose row has no end, because its try goes on. */
+/** `now`: the end of an attempt whose row has none, because its try continues. */
 export function spansOfAttempt({ attemptId, run, instance }: EndedAttempt, now: string): FinishedSpan[] {
   const { state, queued_at: queuedAt, scheduled_at: scheduledAt, first_poke_at: firstPokeAt } = instance;
   const traceId = traceOfRun(run);
