@@ -313,22 +313,23 @@ class Server:
     def reap(self) -> None:
         """Reports every child that has ended. Its group is killed while its pid is still its own."""
         while True:
-            pid = peek_ended()
-            if pid is None and can_peek:
+            seen = peek_ended()
+            if seen is None and can_peek:
                 return  # one that ends just now is looked at when its signal comes, before it is reaped
             left = None
-            self._expect_orders_for(pid)
-            if pid in self.by_pid:
+            self._expect_orders_for(seen)
+            if seen in self.by_pid:
                 if self.leftovers is not None:  # before they are ended with its group
-                    left = self.leftovers.of_processes(self._strays() - {pid} - self.dying, pid)
-                kill_group(pid)
+                    left = self.leftovers.of_processes(self._strays() - {seen} - self.dying, seen)
+                kill_group(seen)
             try:
-                pid, status, used = os.wait4(pid or -1, os.WNOHANG)
+                pid, status, used = os.wait4(seen or -1, os.WNOHANG)
             except ChildProcessError:
                 return
             if not pid:
                 return
-            self._expect_orders_for(pid)
+            if seen is None:  # otherwise every order that it can have run has been read
+                self._expect_orders_for(pid)
             attempt = self.by_pid.pop(pid, None)
             if attempt is None:
                 self._reap_other(pid, status)
