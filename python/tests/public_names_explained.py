@@ -124,7 +124,6 @@ _REASONS: dict[str, tuple[str, ...]] = {
     "Not supported yet.": (
         "airflow.sdk.DAG: partial_subset",
         "airflow.sdk.MultipleCronTriggerTimetable: timetables",
-        "airflow.sdk.TaskInstance: get_previous_ti",
     ),
 }
 

@@ -10,6 +10,7 @@ from svc_runtime.run.xcom_values import decode
 
 from .run_agent import Agent
 
+FIRST = "2024-04-30T00:00:00Z"
 UTC = datetime.timezone.utc
 
 SENSORS = """
@@ -103,6 +104,21 @@ SENSORS = """
             ]
 
         asks()
+
+        @task
+        def asks_about_earlier(ti, dag_run, dag):
+            run, before = ti.get_previous_dagrun(state="failed"), ti.get_previous_ti(map_index=1)
+            return [
+                [run.run_id, run.state, run.conf, run.logical_date.isoformat()],
+                [before.run_id, before.state, before.map_index, before.end_date],
+                ti.get_task_states("other", map_index=0, task_ids=["a", "b"], run_ids=["r"]),
+                ti.get_ti_count("other", map_index=-1, task_ids=["a", "b"]),
+                ti.get_dag("other").relative_fileloc,
+                [event.extra for event in dag_run.consumed_asset_events],
+                dag.relative_fileloc,
+            ]
+
+        asks_about_earlier()
 
         @task.sensor(**FAST)
         def deco():
@@ -219,6 +235,44 @@ class Sensors(unittest.TestCase):
         answers = {"get_dag_run_state": {"state": "running"}, "external_states": external_states}
         found = self.ends("asks", answers=answers).value()
         self.assertEqual(found, ["running", {"r": {"a": "success", "b_0": "failed"}}, 1, 1])
+
+    # Hazard: a filter that is accepted and ignored answers another question than the author asked.
+    def test_questions_about_earlier_runs_and_filters(self) -> None:
+        asked = []
+
+        def previous_run(**wanted):
+            asked.append(wanted)
+            return {"run_id": "r1", "state": "failed", "run_type": "manual", "conf": {"a": 1}, "logical_date": FIRST}
+
+        def previous_instance(**wanted):
+            asked.append(wanted)
+            row = {"task_id": "asks", "dag_id": "d", "run_id": "r2", "state": "success", "try_number": 1}
+            return {**row, "map_index": 1, "duration": 0.5, "end_date": None}
+
+        row = {"run_id": "r", "logical_date": None, "state": "failed"}
+        states = [{**row, "task_id": name, "map_index": index} for name, index in (("a", -1), ("b", 0), ("b", 1))]
+        event = {"asset": {"name": "x", "uri": "x"}, "extra": {"rows": 3}, "timestamp": FIRST}
+        answers = {
+            "previous_run": previous_run,
+            "previous_instance": previous_instance,
+            "external_states": {"states": states},
+            "get_dag": {"dag_id": "other", "relative_fileloc": "other.py"},
+            "asset_events": lambda **_: [event],
+        }
+        found = self.ends("asks_about_earlier", answers=answers).value()
+        self.assertEqual(
+            found[:6],
+            [
+                ["r1", "failed", {"a": 1}, "2024-04-30T00:00:00+00:00"],
+                ["r2", "success", 1, None],
+                {"r": {"b_0": "failed"}},
+                3,
+                "other.py",
+                [{"rows": 3}],
+            ],
+        )
+        self.assertTrue(found[6].endswith(".py") and "/" not in found[6], found[6])
+        self.assertEqual(asked, [{"state": "failed"}, {"state": None, "before": None, "map_index": 1}])
 
     def resumed(self, task_id: str, state: str, deferral: dict, event: dict):
         resume = {

@@ -17,6 +17,7 @@ _REPLACE = f"{_ALONE}. Replace the task in the test, or leave it out with mark_s
 # Questions about more than this run, and what to do.
 _REFUSED = {
     "trigger_dag_run": f"{_ALONE}. Test the other DAG on its own, or replace the operator in the test",
+    "get_dag": _REPLACE,
     "get_dag_run_state": _REPLACE,
     "next_run_after": f"{_ALONE}. Leave the task out with mark_success_pattern",
     "instances_of_run": f"{_ALONE}, and calls no listeners of runs",
@@ -189,6 +190,12 @@ class LocalChannel:
         if task_ids is None:
             return {"states": [{"run_id": self._run_ids[1], "task_id": None, "map_index": -1, "state": "running"}]}
         return {"states": [row for row in self._states() if not task_ids or row["task_id"] in task_ids]}
+
+    def _previous_run(self, state) -> None:
+        """dag.test() runs one run, so none was before it."""
+
+    def _previous_instance(self, state, before, map_index) -> None:
+        """dag.test() runs one run, so none was before it."""
 
     def _get_variable(self, key: str):
         if key not in self._secrets.variables:

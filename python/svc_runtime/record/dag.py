@@ -140,6 +140,8 @@ class DAG:
         self.task_dict: dict = {}
         self.edge_info: dict = {}
         self.fileloc = _caller_file()
+        # Known when a version is loaded for its tasks.
+        self.relative_fileloc: str | None = None
         self.task_group = task_group or TaskGroup.create_root(self)
         self.task_group.dag = self
         self._check_numbers()

@@ -34,7 +34,8 @@ class RunningDagRun:
     end_date = LazyMoment()
     partition_date = LazyMoment()
 
-    def __init__(self, job: dict) -> None:
+    def __init__(self, job: dict, channel=None) -> None:
+        self._channel = channel
         self.svc_texts = run = job["run"]
         self.dag_id = job["dag_id"]
         self.run_id = run["run_id"]
@@ -46,6 +47,15 @@ class RunningDagRun:
         self.partition_key = run.get("partition_key")
         self.note = run.get("note")
         self.clear_number = run.get("clear_number") or 0
+
+    @property
+    def consumed_asset_events(self) -> list:
+        """The events that made this run start."""
+        if self._channel is None:
+            return []
+        from .asset_events import TriggeringEvents
+
+        return [event for events in TriggeringEvents(self._channel).values() for event in events]
 
     @property
     def execution_date(self):
@@ -62,6 +72,31 @@ class RunningDagRun:
 
     def __repr__(self) -> str:
         return f"<DagRun {self.dag_id} @ {self.logical_date}: {self.run_id}, {self.run_type}>"
+
+
+class PreviousTaskInstance:
+    """What `get_previous_ti` returns."""
+
+    logical_date = LazyMoment()
+    start_date = LazyMoment()
+    end_date = LazyMoment()
+
+    def __init__(self, found: dict) -> None:
+        self.svc_texts = found
+        self.dag_id: str = found["dag_id"]
+        self.task_id: str = found["task_id"]
+        self.run_id: str = found["run_id"]
+        self.map_index: int = found["map_index"]
+        self.state: str | None = found["state"]
+        self.try_number: int = found["try_number"]
+        self.duration: float | None = found["duration"]
+
+    def __repr__(self) -> str:
+        return f"<TaskInstance: {self.dag_id}.{self.task_id} {self.run_id} [{self.state}]>"
+
+
+def _word(state) -> str | None:
+    return None if state is None else str(getattr(state, "value", state))
 
 
 class RunningTaskInstance:
@@ -84,7 +119,7 @@ class RunningTaskInstance:
             self.start_date = datetime.datetime.now(datetime.timezone.utc)
         self.end_date = None
         self.state = _RUNNING
-        self.dag_run = RunningDagRun(job)
+        self.dag_run = RunningDagRun(job, channel)
         self.task = dag.get_task(self.task_id)
         self.is_mapped = self.map_index >= 0
         self.rendered_map_index: str | None = None
@@ -131,8 +166,11 @@ class RunningTaskInstance:
     def get_template_context(self) -> dict | None:
         return self.svc_context
 
-    def get_dag(self):
-        return self._dag
+    def get_dag(self, dag_id: str | None = None):
+        """Facts of the DAG with this id, as on Airflow 3. Without an id, it returns the task's own DAG, as on Airflow 2."""
+        if dag_id is None:
+            return self._dag
+        return SimpleNamespace(**self._channel.request("get_dag", dag_id=dag_id))
 
     def get_dagrun(self) -> RunningDagRun:
         return self.dag_run
@@ -175,16 +213,18 @@ class RunningTaskInstance:
     def get_first_reschedule_date(self, context=None):
         return self.svc_first_poke_at
 
-    def get_previous_dagrun(self, state=None):
-        """The last successful run, as far as the job tells of it: its dates."""
-        previous = self._job.get("previous") or {}
-        if not any(previous.values()):
-            return None
-        return SimpleNamespace(
-            dag_id=self.dag_id,
-            state="success",
-            **{name.removesuffix("_success"): moment(value) for name, value in previous.items()},
+    def get_previous_dagrun(self, state=None) -> RunningDagRun | None:
+        """The run with the latest logical date before this one's, in this state if one is given."""
+        run = self._channel.request("previous_run", state=_word(state))
+        return None if run is None else RunningDagRun({"dag_id": self.dag_id, "run": run})
+
+    def get_previous_ti(self, state=None, logical_date=None, map_index: int = -1) -> PreviousTaskInstance | None:
+        """This task in an earlier run: the latest before the date, or before this run's own. A task that is not mapped has the
+        map index -1."""
+        found = self._channel.request(
+            "previous_instance", state=_word(state), before=iso(logical_date), map_index=map_index
         )
+        return None if found is None else PreviousTaskInstance(found)
 
     @property
     def previous_start_date_success(self):
@@ -196,23 +236,37 @@ class RunningTaskInstance:
         value = self._channel.request("get_dag_run_state", dag_id=dag_id, run_id=run_id)
         return value.get("state") if isinstance(value, dict) else value
 
-    def get_task_states(self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, **_):
+    def get_task_states(
+        self, dag_id: str, map_index=None, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None
+    ):
         """{run_id: {task_id: state}}; an instance of a mapped task is written task_id_<map index>. All tasks, if none is named."""
         found: dict = {}
-        for row in self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]:
+        for row in self._instances(dag_id, map_index, task_ids, task_group_id, logical_dates, run_ids):
             name = row["task_id"] if row["map_index"] < 0 else f"{row['task_id']}_{row['map_index']}"
             found.setdefault(row["run_id"], {})[name] = row["state"]
         return found
 
     def get_ti_count(
-        self, dag_id: str, task_ids=None, task_group_id=None, logical_dates=None, run_ids=None, states=None, **_
-    ):
-        rows = self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]
+        self,
+        dag_id: str,
+        map_index=None,
+        task_ids=None,
+        task_group_id=None,
+        logical_dates=None,
+        run_ids=None,
+        states=None,
+    ) -> int:
+        rows = self._instances(dag_id, map_index, task_ids, task_group_id, logical_dates, run_ids)
         return sum(1 for row in rows if states is None or row["state"] in {str(state) for state in states})
 
     def get_dr_count(self, dag_id: str, logical_dates=None, run_ids=None, states=None) -> int:
         rows = self._external(dag_id, None, None, logical_dates, run_ids)["states"]
         return sum(1 for row in rows if states is None or row["state"] in {str(state) for state in states})
+
+    def _instances(self, dag_id, map_index, task_ids, task_group_id, logical_dates, run_ids) -> list[dict]:
+        """As on Airflow, a map index below 0 means every instance."""
+        rows = self._external(dag_id, task_ids or [], task_group_id, logical_dates, run_ids)["states"]
+        return rows if map_index is None or map_index < 0 else [row for row in rows if row["map_index"] == map_index]
 
     def _external(self, dag_id, task_ids, task_group_id, logical_dates=None, run_ids=None) -> dict:
         return self._channel.request(

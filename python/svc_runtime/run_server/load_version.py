@@ -60,6 +60,7 @@ def load_version(request: dict) -> DAG:
         raise LoadFailed(f"{type(error).__name__}: {error}"[:2000], trace) from None
     old_context.look_at([text, *templating.version_files.values(), *_module_texts(folder)])
     dag = _the_dag(module, request["dag_id"])
+    dag.relative_fileloc = os.path.relpath(path, folder) if path.startswith(folder + os.sep) else os.path.basename(path)
     if policies is not None:
         _apply(policies, dag)
     add_links(dag)

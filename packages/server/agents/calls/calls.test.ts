@@ -368,6 +368,52 @@ describe('states of other runs', () => {
   });
 });
 
+describe('the runs before this one', () => {
+  // Hazard: any earlier run is told for the one that was asked for, or the run of another tenant or of a later date.
+  it('are found by date, state, task and map index', async () => {
+    const scoped = harness.db.tenant(harness.tenants.a);
+    const runs = { early: 'success', middle: 'failed', late: 'success' } as const;
+    for (const [index, [runId, state]] of Object.entries(runs).entries()) {
+      const date = `2027-01-0${index + 1}T00:00:00Z`;
+      const run = await insertRun(scoped, { dagId: 'daily', runId, logical_date: date, state });
+      for (const map_index of [-1, 0]) {
+        await insertInstance(scoped, { run, dagId: 'daily', instance: { task_id: 'first', state, map_index } });
+      }
+    }
+    const { token } = await running({ logicalDate: '2027-01-03T00:00:00.5Z' });
+    const runBefore = async (state: string | null) =>
+      (await client.ask<{ run_id: string } | null>(token, 'previous_run', { state }))?.run_id;
+    expect([await runBefore(null), await runBefore('failed'), await runBefore('success')]).toEqual([
+      'late',
+      'middle',
+      'late',
+    ]);
+    const before = async (params: object) =>
+      (await client.ask<{ run_id: string } | null>(token, 'previous_instance', params))?.run_id;
+    expect(await before({})).toBe('late');
+    expect(await before({ state: 'failed', map_index: 0 })).toBe('middle');
+    expect(await before({ before: '2027-01-02T00:00:00Z', map_index: 0 })).toBe('early');
+    expect(await before({ map_index: 7 })).toBeUndefined();
+    for (const method of ['previous_run', 'previous_instance']) {
+      expect(await client.refusedAsk(token, method, { state: 'nonsense' })).toBe('INVALID_ARGUMENT');
+    }
+  });
+
+  it('are none for a run without a date, which sees the newest instance of all', async () => {
+    const { token } = await running();
+    expect(await client.ask(token, 'previous_run', {})).toBeNull();
+    expect(await client.ask(token, 'previous_instance', {})).toMatchObject({ task_id: 'first', map_index: -1 });
+  });
+});
+
+describe('facts of a DAG', () => {
+  it('are told by id, and an id that does not exist is said so', async () => {
+    const { token } = await running();
+    expect(await client.ask(token, 'get_dag', { dag_id: 'daily' })).toMatchObject({ dag_id: 'daily', tags: [] });
+    expect(await client.refusedAsk(token, 'get_dag', { dag_id: 'gone' })).toBe('NOT_FOUND');
+  });
+});
+
 describe('the run after this one', () => {
   it('is the next of the schedule, although the DAG does not catch up; a run without an interval has none', async () => {
     const { token } = await running({ logicalDate: '2026-03-01T06:00:00Z' });

@@ -1,20 +1,30 @@
-/** Calls of tasks about runs: get_dag_run_state, external_states, next_run_after, asset_events. */
+/** Calls of tasks about runs and their instances, and about DAGs. */
 import { momentOf } from '@svc/spec/clock.ts';
+import { isRunState, isTaskState } from '@svc/spec/states.ts';
 import { instantFromIso, instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { Instant } from '@svc/spec/timetables/instant.ts';
 import { customIn } from '@svc/spec/timetables/custom-runs.ts';
 import { nextRun } from '@svc/spec/timetables/next-run.ts';
 import { readExternalStates } from '../../db/dag-runs/external-states.ts';
-import { findDataInterval, findRunState } from '../../db/dag-runs/run-lookups.ts';
+import { findPreviousInstance, findPreviousRun } from '../../db/dag-runs/previous.ts';
+import { findDataInterval, findLogicalDate, findRunState } from '../../db/dag-runs/run-lookups.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { findCurrentVersion } from '../../db/dags/version-lookups.ts';
 import type { Database } from '../../db/database.ts';
 import type { ReadAssetEvents } from '../collaborators.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { AttemptVersions } from '../versions.ts';
-import type { CallContext, CallMethod } from './call-context.ts';
+import type { Moment } from '../../db/schema.ts';
+import type { CallContext, CallMethod, Params } from './call-context.ts';
 
-type RunMethod = 'get_dag_run_state' | 'external_states' | 'next_run_after' | 'asset_events';
+type RunMethod =
+  | 'get_dag'
+  | 'get_dag_run_state'
+  | 'previous_run'
+  | 'previous_instance'
+  | 'external_states'
+  | 'next_run_after'
+  | 'asset_events';
 
 export function runCalls(input: {
   db: Database;
@@ -29,6 +39,46 @@ export function runCalls(input: {
       const state = await findRunState(db.tenant(identity.tenantId), dagId, runId);
       if (state === undefined) throw new RpcError('not_found', `DAG ${dagId} has no run ${runId}`);
       return { json: JSON.stringify({ state }) };
+    },
+
+    /** The run before this one by logical date. A run without a date has none. */
+    async previous_run({ identity, params }) {
+      const state = stateIn(params, isRunState);
+      const scoped = db.tenant(identity.tenantId);
+      const before = await findLogicalDate(scoped, identity.run);
+      const run = before === null ? undefined : await findPreviousRun(scoped, { dagId: identity.dagId, before, state });
+      return { json: JSON.stringify(run ?? null) };
+    },
+
+    async previous_instance({ identity, params }) {
+      const scoped = db.tenant(identity.tenantId);
+      const before = momentIn(params, 'before') ?? (await findLogicalDate(scoped, identity.run)) ?? undefined;
+      const found = await findPreviousInstance(scoped, {
+        dagId: identity.dagId,
+        taskId: identity.taskId,
+        mapIndex: params.optionalInteger('map_index') ?? -1,
+        state: stateIn(params, isTaskState),
+        before,
+      });
+      return { json: JSON.stringify(found ?? null) };
+    },
+
+    async get_dag({ identity, params }) {
+      const dagId = params.text('dag_id');
+      const dag = await findDag(db.tenant(identity.tenantId), dagId);
+      if (dag === undefined) throw new RpcError('not_found', `there is no DAG ${dagId}`);
+      return {
+        json: JSON.stringify({
+          dag_id: dagId,
+          is_paused: dag.is_paused,
+          bundle_name: dag.bundle_name,
+          bundle_version: dag.bundle_version,
+          relative_fileloc: dag.relative_fileloc,
+          owners: dag.owners.join(', '),
+          tags: dag.tags,
+          next_dagrun: dag.next_dagrun_logical_date,
+        }),
+      };
     },
 
     external_states: (context) => externalStates({ db, versions }, context),
@@ -69,16 +119,26 @@ export function runCalls(input: {
   };
 }
 
+function momentIn(params: Params, name: 'after' | 'before'): Moment | undefined {
+  const text = params.optionalText(name);
+  const moment = text === undefined ? undefined : momentOf(text);
+  if (text !== undefined && moment === undefined) throw new RpcError('invalid', `${name} must be a moment in ISO 8601`);
+  return moment;
+}
+
+function stateIn<State extends string>(params: Params, isState: (word: string) => word is State): State | undefined {
+  const word = params.optionalText('state');
+  if (word === undefined || isState(word)) return word;
+  throw new RpcError('invalid', `there is no state ${word}`);
+}
+
 /** Bounds, order and limit of the events that a task reads. */
-function filtersOf(params: CallContext['params']) {
-  const momentAt = (name: 'after' | 'before') => {
-    const text = params.optionalText(name);
-    const moment = text === undefined ? undefined : momentOf(text);
-    if (text !== undefined && moment === undefined)
-      throw new RpcError('invalid', `${name} must be a moment in ISO 8601`);
-    return moment;
-  };
-  const [after, before, limit] = [momentAt('after'), momentAt('before'), params.optionalInteger('limit')];
+function filtersOf(params: Params) {
+  const [after, before, limit] = [
+    momentIn(params, 'after'),
+    momentIn(params, 'before'),
+    params.optionalInteger('limit'),
+  ];
   if (limit !== undefined && limit < 1) throw new RpcError('invalid', 'limit must be 1 or more');
   return {
     ...(after !== undefined && { after }),
