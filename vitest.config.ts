@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { TEST_ARGUMENTS } from './packages/testing/node-arguments.ts';
 import { forgetOldCode } from './packages/testing/vitest/compile-cache.ts';
 import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
 import { reporters } from './packages/testing/vitest/reporters.ts';
@@ -25,7 +26,7 @@ const WAITING = cores * 2;
 export default defineConfig({
   test: {
     pool: 'forks',
-    execArgv: ['--import', new URL('packages/testing/vitest/compile-cache.ts', import.meta.url).href],
+    execArgv: TEST_ARGUMENTS,
     // Node runs the files as they are; made by Vite for each worker, they cost half as much again.
     experimental: { viteModuleRunner: false, nodeLoader: false },
     testTimeout: 60_000,

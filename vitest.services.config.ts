@@ -4,6 +4,7 @@
  * against servers that start in a moment. CI runs both.
  */
 import { defineConfig } from 'vitest/config';
+import { TEST_ARGUMENTS } from './packages/testing/node-arguments.ts';
 import { LongFilesFirst } from './packages/testing/vitest/long-files-first.ts';
 import { reporters } from './packages/testing/vitest/reporters.ts';
 
@@ -12,7 +13,7 @@ export default defineConfig({
     include: ['packages/**/*.services.test.ts'],
     pool: 'forks',
     // As in vitest.config.ts: Node runs the files as they are, and keeps their compiled code.
-    execArgv: ['--import', new URL('packages/testing/vitest/compile-cache.ts', import.meta.url).href],
+    execArgv: TEST_ARGUMENTS,
     experimental: { viteModuleRunner: false, nodeLoader: false },
     globalSetup: ['packages/testing/postgres/postgres-for-all-tests.ts'],
     setupFiles: [
