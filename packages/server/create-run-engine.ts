@@ -127,6 +127,8 @@ export function createRunEngine(input: EngineInput): RunEngine {
     dispatch: { bufferSize: config.scheduler.dispatchBufferSize, workers: config.scheduler.dispatchWorkers },
     leases: leasesOf(config),
     maxInfrastructureRetries: config.scheduler.maxInfrastructureRetries,
+    // The web UI of Airflow 3.2 offers no answer to a task in a state that it does not know.
+    hitlState: config.ui.airflowVersion === '3.2.2' ? 'deferred' : 'awaiting_input',
     recordAssetEvents,
     foldWork: async () => {
       // The export by StatsD sends the facts that it folds.

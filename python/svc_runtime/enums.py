@@ -67,6 +67,7 @@ class TaskInstanceState(_StrEnum):
     UPSTREAM_FAILED = "upstream_failed"
     SKIPPED = "skipped"
     DEFERRED = "deferred"
+    AWAITING_INPUT = "awaiting_input"
 
 
 class DagRunState(_StrEnum):
@@ -92,8 +93,11 @@ class State:
     UPSTREAM_FAILED = TaskInstanceState.UPSTREAM_FAILED
     SKIPPED = TaskInstanceState.SKIPPED
     DEFERRED = TaskInstanceState.DEFERRED
+    AWAITING_INPUT = TaskInstanceState.AWAITING_INPUT
     finished = frozenset([SUCCESS, FAILED, SKIPPED, UPSTREAM_FAILED, REMOVED])
-    unfinished = frozenset([None, SCHEDULED, QUEUED, RUNNING, RESTARTING, UP_FOR_RETRY, UP_FOR_RESCHEDULE, DEFERRED])
+    unfinished = frozenset(
+        [None, SCHEDULED, QUEUED, RUNNING, RESTARTING, UP_FOR_RETRY, UP_FOR_RESCHEDULE, DEFERRED, AWAITING_INPUT]
+    )
     failed_states = frozenset([FAILED, UPSTREAM_FAILED])
     success_states = frozenset([SUCCESS, SKIPPED])
     task_states = (None, *TaskInstanceState)

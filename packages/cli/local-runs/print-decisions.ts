@@ -30,6 +30,7 @@ const LIVE = new Set<TaskStateOrNone>([
   'running',
   'restarting',
   'deferred',
+  'awaiting_input',
   'up_for_reschedule',
 ]);
 const comparable = (state: TaskStateOrNone): TaskStateOrNone => (LIVE.has(state) ? 'running' : state);

@@ -35,6 +35,7 @@ const KIND_OF: Readonly<Record<NonNullable<TaskStateOrNone>, Kind>> = {
   up_for_retry: 'retrying',
   up_for_reschedule: 'waiting',
   deferred: 'waiting',
+  awaiting_input: 'waiting',
   scheduled: 'waiting',
   queued: 'waiting',
   success: 'done',

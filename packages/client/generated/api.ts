@@ -4996,12 +4996,12 @@ export interface components {
             operator: string | null;
             rendered_fields: string | null;
             start_date: string | null;
-            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
             task_id: string;
             try_number: number;
             upstream: {
                 last_lines: string[];
-                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
                 task_id: string;
             }[];
             version_number: number;
@@ -5585,7 +5585,7 @@ export interface components {
                 last_lines: string[];
                 /** @description -1: not mapped */
                 map_index: number;
-                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
                 task_id: string;
                 trigger: {
                     class_path: string;
@@ -5753,7 +5753,7 @@ export interface components {
             run_after: string;
             scheduled_when: string | null;
             start_date: string | null;
-            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
             task_display_name: string;
             task_id: string;
             trigger: components["schemas"]["Trigger"] | null;
@@ -5796,14 +5796,14 @@ export interface components {
                     task_id: string;
                 }[];
             }[];
-            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
             task_id: string;
             try_number: number;
             waiting: {
                 last_lines: string[];
                 /** @description -1: not mapped */
                 map_index: number;
-                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+                state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
                 task_id: string;
                 trigger: {
                     class_path: string;
@@ -5848,7 +5848,7 @@ export interface components {
             queued_when: string | null;
             scheduled_when: string | null;
             start_date: string | null;
-            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred") | null;
+            state: ("removed" | "scheduled" | "queued" | "running" | "success" | "restarting" | "failed" | "up_for_retry" | "up_for_reschedule" | "upstream_failed" | "skipped" | "deferred" | "awaiting_input") | null;
             task_display_name: string;
             task_id: string;
             try_number: number;

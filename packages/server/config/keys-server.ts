@@ -425,7 +425,7 @@ export const UI_KEYS = {
     default: '3.2.2',
     extension: true,
     edition: 'both',
-    doc: 'The version of Airflow whose web UI is served. `svc setup` fetches both, `svc lite` only this one.',
+    doc: 'The version of Airflow whose web UI is served. `svc setup` fetches both, `svc lite` only this one. A task that asks people waits in the state of this version: `awaiting_input`, or `deferred` with 3.2.2.',
   },
   'ui.dist_dir': {
     type: 'string',

@@ -56,6 +56,7 @@ import * as usageOfTries from './migrations/0049-usage-of-tries.ts';
 import * as alertsOfTime from './migrations/0050-alerts-of-time.ts';
 import * as replacedValues from './migrations/0051-replaced-values.ts';
 import * as codeArchives from './migrations/0052-code-archives.ts';
+import * as awaitingInput from './migrations/0053-awaiting-input.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
 import type { AllTables } from './schema.ts';
@@ -115,6 +116,7 @@ const MIGRATIONS = {
   '0050-alerts-of-time': alertsOfTime,
   '0051-replaced-values': replacedValues,
   '0052-code-archives': codeArchives,
+  '0053-awaiting-input': awaitingInput,
 };
 
 export class SchemaTooNewError extends Error {}

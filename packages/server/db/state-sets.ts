@@ -1,7 +1,7 @@
 /**
  * Sets of states as SQL lists, for conditions such as `state in ${ACTIVE.fixed}`. A condition must have the text of the
  * partial index that it uses, so both come from the same constants (`state-sets.test.ts`). Where a condition also has
- * `state <> 'deferred'` or a smaller list, the larger list is there for its index.
+ * a smaller list, the larger list is there for its index.
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -12,6 +12,7 @@ import {
   LIVE_STATES,
   OCCUPYING_STATES,
   OPEN_RUN_STATES,
+  PARKED_STATES,
   REPORTING_STATES,
 } from '@svc/spec/states.ts';
 import { fixedText } from './fixed-sql.ts';
@@ -32,6 +33,7 @@ function setOf(states: readonly string[]): StateSet {
 }
 
 export const ACTIVE = setOf(ACTIVE_STATES);
+export const PARKED = setOf(PARKED_STATES);
 export const LIVE = setOf(LIVE_STATES);
 export const OCCUPYING = setOf(OCCUPYING_STATES);
 export const REPORTING = setOf(REPORTING_STATES);

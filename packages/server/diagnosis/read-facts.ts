@@ -2,7 +2,7 @@
  * Reads the rows that a diagnosis is made of. The number of statements does not grow with the run: counts come from the
  * row of the run, and every list is short.
  */
-import { isRunFinished } from '@svc/spec/states.ts';
+import { LIVE_STATES, isRunFinished } from '@svc/spec/states.ts';
 import type { TaskState } from '@svc/spec/states.ts';
 import { versionsOfRun } from '../db/dags/dag-versions.ts';
 import type { DagVersionRow } from '../db/dags/dag-versions.ts';
@@ -46,7 +46,7 @@ const LATER_TRIES = Array.from({ length: 30 }, (_, index) => index + 2);
 const RUNS_COMPARED = 25;
 
 const FAILED: readonly TaskState[] = ['failed', 'up_for_retry'];
-const ACTIVE: readonly TaskState[] = ['running', 'queued', 'scheduled', 'restarting', 'deferred', 'up_for_reschedule'];
+const ACTIVE: readonly TaskState[] = [...LIVE_STATES, 'up_for_reschedule'];
 
 export type RunFacts = {
   run: ListedRun;

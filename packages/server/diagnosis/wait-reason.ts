@@ -45,6 +45,8 @@ export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null
       return say('retry_delay', until(row.due_at));
     case 'up_for_reschedule':
       return say('reschedule', until(row.due_at));
+    case 'awaiting_input':
+      return say('answer', until(row.due_at));
     case 'deferred':
       if (context.trigger === undefined) return say('answer', until(row.due_at));
       return say('trigger', [context.trigger, until(row.due_at)].filter((part) => part !== undefined).join(', '));

@@ -43,6 +43,7 @@ export function createAttemptReports(options: {
   recordAssetEvents: RecordAssetEvents;
   keepsPlans: () => boolean;
   maxInfrastructureRetries: number;
+  hitlState: FinishTools['hitlState'];
   /** True when the slot of an attempt of this tenant goes to another tenant. */
   givesUpSlot: (tenantId: string, worker: FinishingWorker) => boolean;
   triggererLost: Attempts['triggererLost'];
@@ -51,7 +52,7 @@ export function createAttemptReports(options: {
   onFinished: (finished: { answers: readonly FinishAnswer[]; effects: RunEffects }) => void;
   activity: Activity;
 }): Attempts & { end(ending: Ending): Promise<FinishAnswer> } {
-  const { db, graphs, recordAssetEvents, keepsPlans, maxInfrastructureRetries, activity } = options;
+  const { db, graphs, recordAssetEvents, keepsPlans, maxInfrastructureRetries, hitlState, activity } = options;
   const foresight = createForesight();
 
   /** Never rejects: each end gets its own answer or its own error. */
@@ -64,6 +65,7 @@ export function createAttemptReports(options: {
         keepsPlans: keepsPlans(),
         foresight,
         maxInfrastructureRetries,
+        hitlState,
         onEnded,
       };
       const finished = await finishAttempts(db, tools, endings);

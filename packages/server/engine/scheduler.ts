@@ -66,6 +66,8 @@ export type SchedulerOptions = {
   leases?: Leases;
   /** How many losses of infrastructure use up no retry of an instance. Default: none. */
   maxInfrastructureRetries?: number;
+  /** The state in which tasks wait for answers of people. Default: `awaiting_input`. */
+  hitlState?: FinishTools['hitlState'];
   recordAssetEvents: RecordAssetEvents;
   /** Adds up the facts of work (db/work/fold-work.ts). */
   foldWork?: () => Promise<unknown>;
@@ -237,6 +239,7 @@ export function createScheduler(options: SchedulerOptions): Scheduler {
     recordAssetEvents,
     keepsPlans: statistics.keepsPlans,
     maxInfrastructureRetries: options.maxInfrastructureRetries ?? 0,
+    hitlState: options.hitlState,
     givesUpSlot: (tenantId, worker) => contention?.givesUpSlot(tenantId, worker) ?? false,
     triggererLost: ({ tenantId, attemptId }, text) =>
       reports.ended({ tenantId, triggererId: attemptId }, { hasFailed: false, text }),

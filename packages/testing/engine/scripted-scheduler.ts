@@ -45,6 +45,7 @@ export async function startScriptedScheduler(
     url?: string;
     leaseMs?: number;
     maxInfrastructureRetries?: number;
+    hitlState?: SchedulerOptions['hitlState'];
     goesOn?: boolean;
     explainSilence?: Executor['explainSilence'];
     traces?: (db: Database) => NonNullable<SchedulerOptions['traces']>;
@@ -145,6 +146,7 @@ export async function startScriptedScheduler(
     executor,
     dispatch: { bufferSize: 0, workers: 0 },
     ...(input.maxInfrastructureRetries !== undefined && { maxInfrastructureRetries: input.maxInfrastructureRetries }),
+    hitlState: input.hitlState,
     ...(input.leaseMs !== undefined && { leases: { queuedMs: input.leaseMs, runningMs: input.leaseMs } }),
     ...(input.traces && { traces: input.traces(db) }),
     recordAssetEvents: async () => ({ effects: [] }),

@@ -23,6 +23,7 @@ COMMON_WORDS = frozenset(
         "array",
         "asset_materialization",
         "asset_triggered",
+        "awaiting_input",
         "backfill",
         "bash",
         "basic",

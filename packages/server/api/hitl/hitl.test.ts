@@ -62,7 +62,7 @@ const folder = mkdtempSync(join(tmpdir(), 'svc-questions-'));
 
 beforeAll(async () => {
   process.env['SVC_PYTHON'] = await pythonEnvironment(); // the agent is a child of this process and has its environment
-  server = await startTestServer({ 'executor.type': 'subprocess' });
+  server = await startTestServer({ 'executor.type': 'subprocess', 'ui.airflow_version': '3.3.2' });
   token = await server.login();
   writeFileSync(join(folder, 'questions.py'), DAGS);
   for (const [dagId, spec] of await compileDags(['questions.py'], folder)) {
@@ -138,7 +138,7 @@ describe('a question of a task to people', () => {
       response_received: false,
       responded_at: null,
       params: { count: { value: 1, schema: { type: 'integer', minimum: 1 } } },
-      task_instance: { task_id: 'question', state: 'deferred', try_number: 1, end_date: null },
+      task_instance: { task_id: 'question', state: 'awaiting_input', try_number: 1, end_date: null },
     });
     const wrong = [
       { chosen_options: ['d'] },
@@ -176,7 +176,7 @@ describe('a question of a task to people', () => {
     await until(async () => {
       expect((await must(path(...place))).json()).toMatchObject({
         response_received: false,
-        task_instance: { state: 'deferred', try_number: 2 },
+        task_instance: { state: 'awaiting_input', try_number: 2 },
       });
     });
     const first = (await must(`${path(...place)}/tries/1`)).json<Detail>();
@@ -194,6 +194,16 @@ describe('a question of a task to people', () => {
     const runId = await asked('approves');
     const shown = (await pending('has_pending_actions=true')).find((dag) => dag.dag_id === 'approves');
     expect(shown?.pending_actions).toMatchObject([{ subject: 'Go?', task_instance: { dag_run_id: runId } }]);
+    const parked = await must('/api/v2/dags/approves/dagRuns/~/taskInstances?state=awaiting_input');
+    expect(parked.json()).toMatchObject({
+      task_instances: [{ task_id: 'approval', dag_run_id: runId, trigger: null, triggerer_job: null }],
+    });
+    const metrics = await must('/ui/dashboard/historical_metrics_data?start_date=2000-01-01T00:00:00Z');
+    const { task_instance_states: counts } = metrics.json<{ task_instance_states: Record<string, number> }>();
+    expect(counts).toMatchObject({ deferred: 0 });
+    expect(counts['awaiting_input']).toBeGreaterThan(0);
+    const grid = await must(`/ui/grid/ti_summaries/approves?run_ids=${encodeURIComponent(runId)}`);
+    expect(grid.text).toContain('"state":"awaiting_input"');
     const others = await pending('has_pending_actions=false');
     expect(others.map((dag) => dag.dag_id)).not.toContain('approves');
     expect((await answer(['approves', runId, 'approval'], { chosen_options: ['Approve'] })).status).toBe(200);

@@ -1,7 +1,7 @@
 /** Questions of tasks to people (human in the loop): lists waiting questions and records answers. */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { TASK_STATES } from '@svc/spec/states.ts';
+import { PARKED_STATES, TASK_STATES, isParked } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import { recordAudit } from '../../db/identity/audit-log.ts';
 import { findDag } from '../../db/dags/dags.ts';
@@ -25,7 +25,7 @@ import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { tryBodies } from '../task-instances/bodies.ts';
 import { MappedParams, RUN_PATH, existingInstance, existingRunKey } from '../task-instances/paths.ts';
-import { AWAITING_INPUT, MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
+import { MapIndex, TaskInstance, TaskInstanceTry } from '../task-instances/schemas.ts';
 
 const TAGS = ['Human in the loop'];
 const ORDER_COLUMNS = {
@@ -85,8 +85,9 @@ const Filters = {
   map_index: Type.Optional(MapIndex),
   state: Type.Optional(
     Type.Array(
-      Type.Enum([...TASK_STATES, AWAITING_INPUT, 'none'], {
-        description: `Of the task; \`${AWAITING_INPUT}\`, as Airflow 3.3 calls a task that asks, is the same as \`deferred\``,
+      Type.Enum([...TASK_STATES, 'none'], {
+        description:
+          'Of the task. A task that waits for an answer is `awaiting_input`, or `deferred` with the web UI of Airflow 3.2; each word finds both',
       }),
     ),
   ),
@@ -282,16 +283,16 @@ function queryOf(query: Static<typeof ListQuery>): HitlQuery {
     created: comparisonsOf(query, 'created_at'),
     ...(query.task_id !== undefined && { taskId: query.task_id }),
     ...(query.map_index !== undefined && { mapIndex: query.map_index }),
-    ...(query.state && { states: query.state.map(stateOf) }),
+    ...(query.state && { states: query.state.flatMap(statesOf) }),
     ...(query.response_received !== undefined && { isAnswered: query.response_received }),
     ...(query.responded_by_user_id && { respondedByIds: query.responded_by_user_id }),
     ...(query.responded_by_user_name && { respondedByNames: query.responded_by_user_name }),
   };
 }
 
-function stateOf(word: NonNullable<Static<typeof ListQuery>['state']>[number]): TaskStateOrNone {
-  if (word === 'none') return null;
-  return word === AWAITING_INPUT ? 'deferred' : word;
+function statesOf(word: NonNullable<Static<typeof ListQuery>['state']>[number]): readonly TaskStateOrNone[] {
+  if (word === 'none') return [null];
+  return isParked(word) ? PARKED_STATES : [word];
 }
 
 const alreadyAnswered = ({ task_id: taskId }: HitlRequest): ApiError =>

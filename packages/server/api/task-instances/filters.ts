@@ -14,21 +14,15 @@ import { PatternQuery, parsePatterns } from '../../http/patterns.ts';
 import { DateTime, MAX_LIMIT, Nullable, OrderByQuery, PagingQuery } from '../../http/schemas.ts';
 import { tasksBySpec, displayNameFilter } from './spec-filters.ts';
 import type { TaskLookup } from './spec-filters.ts';
-import { AWAITING_INPUT, MAX_INT, MapIndex } from './schemas.ts';
+import { MAX_INT, MapIndex } from './schemas.ts';
 
 /** Airflow's three words for "no status". */
 const NO_STATUS_WORDS = ['none', 'no_status', 'null'];
 const StateFilter = Type.Unsafe<string>(
-  Type.Enum([...TASK_STATES, AWAITING_INPUT, ...NO_STATUS_WORDS], {
-    description: `A state; \`none\` for no status. No task is \`${AWAITING_INPUT}\`: tasks that ask people are \`deferred\``,
-  }),
+  Type.Enum([...TASK_STATES, ...NO_STATUS_WORDS], { description: 'A state; `none` for no status' }),
 );
 const statesOf = (words: readonly string[]): TaskStateOrNone[] => [
-  ...new Set(
-    words
-      .filter((word) => word !== AWAITING_INPUT)
-      .map((word) => (NO_STATUS_WORDS.includes(word) ? null : (word as TaskState))),
-  ),
+  ...new Set(words.map((word) => (NO_STATUS_WORDS.includes(word) ? null : (word as TaskState)))),
 ];
 
 const Strings = Type.Optional(Type.Array(Type.String(), { maxItems: 1_000 }));

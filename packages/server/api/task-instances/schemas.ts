@@ -13,11 +13,6 @@ import { DateTime, Nullable, ShownAs, UncappedTotal } from '../../http/schemas.t
 export const MAX_INT = 2_147_483_647;
 export const MapIndex = Type.Integer({ minimum: -1, maximum: MAX_INT });
 
-/**
- * Airflow 3.3's state of a task that asks people. Such a task is `deferred` here, as in Airflow 3.2; filters accept the
- * word.
- */
-export const AWAITING_INPUT = 'awaiting_input';
 const StateWord = Type.Unsafe<TaskState>(Type.Enum([...TASK_STATES]));
 
 /** Fields that the current try and earlier tries share. */

@@ -147,7 +147,7 @@ describe('a list of task instances', () => {
     ['state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['state=failed&state=failed', ['etl/old/load.each[1]', 'etl/old/load.one']],
     ['state=removed', []],
-    ['state=awaiting_input', []], // of Airflow 3.3
+    ['state=awaiting_input', []],
     ['task_id=extract', ['other/old/extract', 'etl/new:1+00/extract', 'etl/old/extract']],
     ['pool=narrow', ['etl/old/extract']],
     ['pool_name_pattern=NARR', ['etl/old/extract']],

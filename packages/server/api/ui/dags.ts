@@ -1,5 +1,6 @@
 /** The DAG list of the web UI: each DAG with its newest runs, and the newest run that the UI polls. */
 import { Type } from 'typebox';
+import { PARKED_STATES } from '@svc/spec/states.ts';
 import { findAssetIds } from '../../db/assets/assets.ts';
 import { findNewestRuns } from '../../db/dag-runs/dag-runs.ts';
 import { findDag, findFavorites, listDags } from '../../db/dags/dags.ts';
@@ -113,7 +114,7 @@ async function pendingActions(scope: TenantDb, summaries: TaskSummaries, dagIds:
     offset: 0,
     order: [{ column: 'created_at', direction: 'desc' }],
     dagIds,
-    states: ['deferred'],
+    states: PARKED_STATES,
     isAnswered: false,
   });
   return hitlBodies(scope, summaries, questions);

@@ -69,12 +69,9 @@ export function registerUiDashboard(app: App, { db }: Services): void {
       const { runs, instances } = await countStates(databaseOf(request, db), { tenantId, from, until });
       return {
         dag_run_states: Object.fromEntries(runs.map(([state, count]) => [state, capped(count)])),
-        task_instance_states: {
-          ...Object.fromEntries(
-            instances.map(([state, count]) => [state === 'none' ? 'no_status' : state, capped(count)]),
-          ),
-          awaiting_input: 0, // a state of Airflow 3.3, which no task has here
-        },
+        task_instance_states: Object.fromEntries(
+          instances.map(([state, count]) => [state === 'none' ? 'no_status' : state, capped(count)]),
+        ),
         dag_run_counts_are_lower_bounds: isAnyCapped(runs),
         task_instance_counts_are_lower_bounds: isAnyCapped(instances),
         state_count_limit: COUNT_LIMIT,

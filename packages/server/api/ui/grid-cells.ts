@@ -121,6 +121,7 @@ const PRECEDENCE: readonly TaskStateOrNone[] = [
   'queued',
   'scheduled',
   'deferred',
+  'awaiting_input',
   'running',
   'restarting',
   null,

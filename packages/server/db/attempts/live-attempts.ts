@@ -2,6 +2,7 @@
  * The rows that identify an attempt: its task instance, or the request of a callback, which has the id of the attempt.
  */
 import { sql } from 'kysely';
+import { PARKED_STATES } from '@svc/spec/states.ts';
 import type { TenantDb } from '../database.ts';
 
 export type AttemptKey = {
@@ -33,7 +34,7 @@ export async function isTaskCurrent(db: TenantDb, key: AttemptKey): Promise<bool
 }
 
 /** States in which the try continues with another attempt. */
-const GOES_ON = ['up_for_reschedule', 'deferred'] as const;
+const GOES_ON = ['up_for_reschedule', ...PARKED_STATES] as const;
 
 /**
  * Returns how long ago the try ended, in milliseconds. Undefined when it has not ended, or another attempt continues

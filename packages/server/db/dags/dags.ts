@@ -8,7 +8,7 @@ import type { TenantDb } from '../database.ts';
 import type { TenantTables } from '../schema.ts';
 import { matches } from '../text-match.ts';
 import type { TextMatch } from '../text-match.ts';
-import { ACTIVE, OPEN_RUN } from '../state-sets.ts';
+import { ACTIVE, OPEN_RUN, PARKED } from '../state-sets.ts';
 
 export type DagRow = Omit<Selectable<TenantTables['dags']>, 'tenant_id'> & { has_import_errors: boolean };
 
@@ -185,7 +185,7 @@ function conditionsOf(query: DagQuery): RawBuilder<boolean>[] {
 const DAGS_WITH_PENDING_ACTIONS = sql`
   select q.dag_id from questions q
   join task_instances t on t.tenant_id = q.tenant_id and t.run = q.run and t.task_id = q.task_id
-    and t.map_index = q.map_index and t.try_number = q.try_number and t.state = 'deferred'
+    and t.map_index = q.map_index and t.try_number = q.try_number and t.state in ${PARKED.raw}
   where q.tenant_id = dags.tenant_id and q.responded_at is null`;
 
 /** Few DAGs have an unfinished run, and dag_runs_live names them. Only their last runs are read. */

@@ -1,6 +1,6 @@
 /** Runs, their task instances, and the tables with their limits and values. */
 import type { ColumnType, Generated } from 'kysely';
-import type { RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
+import type { LIVE_STATES, RunState, RunType, TaskState, TaskStateOrNone } from '@svc/spec/states.ts';
 import type { GivenTimestamp, Json, Moment, NullableTimestamp, TenantId, Timestamp } from './columns.ts';
 
 export type PoolsTable = {
@@ -48,14 +48,11 @@ export type DagRunsTable = {
 
 /**
  * Instances of a run by state. Exact, because it is written only under the run's lock. No status is `none`. States that
- * change without that lock (scheduled, queued, running, restarting, deferred) are one number, `live`: these are few
+ * change without that lock (scheduled, queued, running, restarting, deferred, awaiting_input) are one number, `live`: these are few
  * rows with an index of their own.
  */
 export type StateCounts = Partial<Record<CountedState, number>>;
-export type CountedState =
-  | 'none'
-  | 'live'
-  | Exclude<TaskState, 'scheduled' | 'queued' | 'running' | 'restarting' | 'deferred'>;
+export type CountedState = 'none' | 'live' | Exclude<TaskState, (typeof LIVE_STATES)[number]>;
 
 export type TaskInstancesTable = {
   tenant_id: TenantId;

@@ -38,6 +38,7 @@ export type WorkCounter =
   | 'finished_up_for_retry'
   | 'finished_up_for_reschedule'
   | 'finished_deferred'
+  | 'finished_awaiting_input'
   | 'finished_upstream_failed'
   | 'finished_removed';
 export type WorkDuration =

@@ -4,7 +4,9 @@
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
+import type { LIVE_STATES } from '@svc/spec/states.ts';
 import type { Database } from '../database.ts';
+import { ACTIVE } from '../state-sets.ts';
 import { WORK_COLUMNS, changesOfDags, changesOfTenants } from './work-columns.ts';
 
 /** A row of `work_totals`, or a change of one: the numbers are those of WORK_COLUMNS, in their order. */
@@ -17,7 +19,7 @@ export type LiveWork = {
   taskId: string;
   pool: string;
   queue: string;
-  state: 'scheduled' | 'queued' | 'running' | 'restarting' | 'deferred';
+  state: (typeof LIVE_STATES)[number];
   /** A limit other than that of the pool holds them back. */
   isHeld: boolean;
   instances: number;
@@ -70,7 +72,7 @@ export async function readWork(
       ${listOf(ofTenant, sql.raw(changesOfTenants('work_facts')))} as "changesOfTenants",
       (select coalesce(json_agg(json_build_object('tenant', n.name, 'dagId', l.dag_id, 'taskId', l.task_id, 'pool', l.pool,
         'queue', l.queue, 'state', l.state, 'isHeld', l.held, 'instances', l.instances, 'slots', l.slots)), '[]') from (
-          ${live(`t.state in ('queued', 'running', 'restarting', 'deferred')`)}
+          ${live(`t.state in ${ACTIVE.text}`)}
           union all ${live(`t.state = 'scheduled' and t.waits is null`)}
           union all ${live(`t.state = 'scheduled' and t.waits is not null`)}
         ) l join names n on n.id = l.tenant_id) as live,

@@ -25,6 +25,7 @@ const STATES = [
   'up_for_retry',
   'up_for_reschedule',
   'deferred',
+  'awaiting_input',
   'upstream_failed',
   'removed',
 ] as const;

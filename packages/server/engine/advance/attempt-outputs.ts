@@ -10,6 +10,7 @@ import { saveTriggers } from './deferral.ts';
 import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending, ReportedEnding } from './ending.ts';
 import { waitForAnswers } from './hitl.ts';
+import type { HitlState } from './hitl.ts';
 import type { RunWork } from './run-work.ts';
 
 /** Runs in the transaction of the finish. It may create runs of DAGs that wait for the assets. */
@@ -66,12 +67,13 @@ export async function saveRareOutputs(
     resumed: ReadonlySet<Ending>;
     byRun: ReadonlyMap<number, RunWork>;
     recordAssetEvents: RecordAssetEvents;
+    hitlState?: HitlState | undefined;
   },
 ): Promise<{ dueAt: string | null; hasCallbacks: boolean }> {
   const { endings, byRun } = input;
   const reported = reportedOf(endings);
   await deleteValues(trx, retriedOf(endings, byRun)); // a new try begins without the values of the try before
-  await waitForAnswers(trx, rescheduledOf(reported, byRun));
+  await waitForAnswers(trx, rescheduledOf(reported, byRun), input.hitlState);
   await saveTriggers(trx, input);
   let dueAt: string | null = null;
   for (const { ref, outcome } of reported) {

@@ -1,4 +1,5 @@
 /** Schedules instances whose time has come: retries, rescheduled sensors, triggers and questions to people. */
+import { isParked } from '@svc/spec/states.ts';
 import type { Database, SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { lockRuns } from '../sql/run-writes.ts';
@@ -41,10 +42,10 @@ async function scheduleThese(db: Database, graphs: DagGraphs, due: readonly DueI
     for (const work of works) {
       for (const row of work.loadedRows()) {
         if (ended.has(row)) continue;
-        const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule' || row.state === 'deferred';
+        const isWaiting = row.state === 'up_for_retry' || row.state === 'up_for_reschedule' || isParked(row.state);
         if (isWaiting && work.run.state === 'running') {
           // A resumed try keeps its start; a poke gets a new one.
-          const start = row.state === 'deferred' ? {} : { start_date: null };
+          const start = isParked(row.state) ? {} : { start_date: null };
           work.change(row, { ...start, state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
         } else work.change(row, { due_at: null }); // the run has ended, or the state was changed in the meantime
       }

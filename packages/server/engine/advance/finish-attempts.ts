@@ -45,12 +45,15 @@ import { reportedOf, retriedOf } from './ending.ts';
 import type { Ending } from './ending.ts';
 import { foreseeable, foreseenLook } from './foresight.ts';
 import type { Foreseen, Foresight } from './foresight.ts';
+import type { HitlState } from './hitl.ts';
 import type { RunWork } from './run-work.ts';
 import { deferStarts } from './start-triggers.ts';
 
 export type FinishTools = {
   graphs: DagGraphs;
   recordAssetEvents: RecordAssetEvents;
+  /** Default: `awaiting_input`. */
+  hitlState?: HitlState | undefined;
   keepsPlans?: boolean;
   foresight?: Foresight;
   /** Called after the commit with the attempts that have ended, and their rows. */
@@ -78,7 +81,7 @@ async function finish(
   endings: readonly Ending[],
   foreseen?: Foreseen,
 ): Promise<Finished> {
-  const { graphs, recordAssetEvents, foresight } = tools;
+  const { graphs, recordAssetEvents, hitlState, foresight } = tools;
   return inPipelinedTransaction(db.shared, beginning(tools), async (tx) => {
     // Round trip 1: the runs, the finished instances and their children, candidates for the free slots.
     const opening = foreseen ? openForeseen(tx, graphs, foreseen) : tx.send(openAround(tx.db, graphs, endings));
@@ -90,7 +93,7 @@ async function finish(
 
     // Rare statements that must be awaited: outputs that only some attempts have, and rows that planning asks for.
     tx.send(sendValues(tx.db, kept, byRun));
-    const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents });
+    const rare = await saveRareOutputs(tx.db, { endings: kept, resumed, byRun, recordAssetEvents, hitlState });
     await planAll(
       tx.db,
       works.map((work) => ({ work, events: isRunFinished(work.run.state) ? [] : (events.get(work) ?? []) })),

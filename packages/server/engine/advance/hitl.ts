@@ -1,11 +1,15 @@
 /**
  * A task that asks people (human in the loop) waits without a process:
  *
- *   running ─ asks ─▶ deferred ─ an answer, or the time is up ─▶ scheduled ─▶ running, the same try, with the answer
+ *   running ─ asks ─▶ awaiting_input ─ an answer, or the time is up ─▶ scheduled ─▶ running, the same try, with the
+ *                                                                                 answer
+ *
+ * With the web UI of Airflow 3.2, which does not know `awaiting_input`, the task waits as `deferred`.
  *
  * The question is stored while the attempt still runs, so an answer may come before the attempt ends. The task then
  * continues at once. Both sides hold the lock of the run's row, so neither can miss the other.
  */
+import { PARKED_STATES, isParked } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { answerHitlRequest } from '../../db/task-instances/hitl.ts';
@@ -18,10 +22,17 @@ import type { RunEffects } from './run-effects.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import type { RunWork } from './run-work.ts';
 
+/** The state in which a task waits for an answer. */
+export type HitlState = (typeof PARKED_STATES)[number];
+
 type Rescheduled = { work: RunWork; row: InstanceRow };
 
 /** Among rescheduled instances, those that have asked a question wait for the answer and not for a time. */
-export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Rescheduled[]): Promise<void> {
+export async function waitForAnswers(
+  trx: SharedDb,
+  rescheduled: readonly Rescheduled[],
+  state: HitlState = 'awaiting_input',
+): Promise<void> {
   if (rescheduled.length === 0) return;
   const asked = await findHitlRequestsOf(
     trx,
@@ -35,7 +46,7 @@ export async function waitForAnswers(trx: SharedDb, rescheduled: readonly Resche
     const isAnswered = question.responded_at !== null;
     work.change(row, {
       end_date: null,
-      ...(isAnswered ? { due_at: work.now } : { state: 'deferred', due_at: question.expires_at }),
+      ...(isAnswered ? { due_at: work.now } : { state, due_at: question.expires_at }),
     });
   }
 }
@@ -47,7 +58,7 @@ export type AnswerResult =
   /** The task no longer waits: it was ended, cleared or marked. */
   | { kind: 'not_waiting' };
 
-const MAY_BE_ANSWERED = new Set<InstanceRow['state']>(['deferred', 'running', 'up_for_reschedule']);
+const MAY_BE_ANSWERED = new Set<InstanceRow['state']>([...PARKED_STATES, 'running', 'up_for_reschedule']);
 
 export async function answerAndGoOn(
   trx: SharedDb,
@@ -63,7 +74,7 @@ export async function answerAndGoOn(
   if (!row || !isWaiting) return { kind: 'not_waiting' };
   const question = await answerHitlRequest(trx, key, answer);
   if (!question) return { kind: 'too_late' };
-  if (row.state !== 'deferred') return { kind: 'answered', question, effects: noEffects() };
+  if (!isParked(row.state)) return { kind: 'answered', question, effects: noEffects() };
   work.change(row, { state: 'scheduled', due_at: null, scheduled_at: work.now, claimable: false });
   return { kind: 'answered', question, effects: await writeAll(trx, works) };
 }

@@ -5,7 +5,7 @@
  *   openRun ─▶ instances are reset, marked, deleted ─▶ counters of waiting instances are counted again ─▶ closeRun
  *                                                                      a running run is planned, a reopened one started
  */
-import { isRunFinished } from '@svc/spec/states.ts';
+import { isActive, isRunFinished } from '@svc/spec/states.ts';
 import type { TaskStateOrNone } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import { findRunLimit, lockNewestVersion } from '../sql/dag-rows.ts';
@@ -96,8 +96,7 @@ export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskSt
 
 /** Takes the attempt from a row and frees its slot for instances that wait. */
 export function supersede(open: OpenRun, row: InstanceRow): void {
-  if (row.state !== 'queued' && row.state !== 'running' && row.state !== 'restarting' && row.state !== 'deferred')
-    return;
+  if (!isActive(row.state)) return;
   if (row.attempt_id !== null) open.superseded.push(row.attempt_id);
   open.freed.add(row.task_id);
 }

@@ -18,7 +18,7 @@
  * Counters are kept only while an instance has no state: no code reads them later, and clearing counts again. The cost
  * of a finish does not depend on the size of the run.
  */
-import { isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
+import { PARKED_STATES, isFailure, isFinished, type TaskStateOrNone } from '@svc/spec/states.ts';
 import { JudgeQueue } from './judge-queue.ts';
 import type { Blueprint } from './blueprint.ts';
 import { LoadedRows, type Row } from './loaded-rows.ts';
@@ -35,7 +35,7 @@ const ENDED_BY_FAIL_FAST = new Set<TaskStateOrNone>([
   'scheduled',
   'up_for_retry',
   'up_for_reschedule',
-  'deferred',
+  ...PARKED_STATES,
 ]);
 
 /** Instances that wait for their next attempt. A check starts it. */

@@ -10,7 +10,7 @@ import { fixedSql } from '../../db/fixed-sql.ts';
 import type { InstanceRow } from '../../db/schema.ts';
 import { poolKey } from './slots.ts';
 import type { PoolKey } from './slots.ts';
-import { ACTIVE } from '../../db/state-sets.ts';
+import { ACTIVE, OCCUPYING } from '../../db/state-sets.ts';
 
 /** A value of `executor.type`: the executor whose workers take only their queues. */
 export const REMOTE = 'remote';
@@ -54,7 +54,7 @@ export type Candidate = {
  * task_instances_active.
  */
 export const USED = `left join lateral (
-        select sum(t.pool_slots) filter (where t.state <> 'deferred') as slots,
+        select sum(t.pool_slots) filter (where t.state in ${OCCUPYING.text}) as slots,
           sum(t.pool_slots) filter (where t.state = 'deferred') as deferred
         from task_instances t
         where p.slots >= 0 and t.tenant_id = p.tenant_id and t.pool = p.name
@@ -154,7 +154,7 @@ export async function readRunRoom(trx: SharedDb, runs: readonly OwnRun[]): Promi
       case when coalesce((r.state_counts ->> 'live')::int, 0) > k.most then (
         select count(*)::int from task_instances a
         where a.tenant_id = r.tenant_id and a.dag_id = r.dag_id and a.run = r.id
-          and a.state in ${ACTIVE.fixed} and a.state <> 'deferred'
+          and a.state in ${ACTIVE.fixed} and a.state in ${OCCUPYING.fixed}
       ) end as active
     from unnest(${runs.map(({ tenantId }) => tenantId)}::uuid[], ${runs.map(({ run }) => run)}::bigint[],
       ${runs.map(({ maxActive }) => maxActive)}::bigint[]) as k(tenant_id, id, most)
@@ -299,7 +299,7 @@ export async function countSlotsOfTenants(
 ): Promise<Map<string, number>> {
   const { rows } = await fixedSql<{ tenant_id: string; count: number }>`
     select tenant_id, count(*)::int as count from task_instances
-    where state in ${ACTIVE.fixed} and state <> 'deferred'
+    where state in ${ACTIVE.fixed} and state in ${OCCUPYING.fixed}
       and coalesce(executor, case when queue = any(${[...remoteQueues]}::text[]) then ${REMOTE}::text
         else ${defaultExecutor}::text end) <> ${REMOTE}::text
     group by tenant_id`.execute(trx);

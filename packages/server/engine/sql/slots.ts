@@ -6,7 +6,7 @@
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import type { RunRef } from './run-writes.ts';
-import { ACTIVE } from '../../db/state-sets.ts';
+import { ACTIVE, OCCUPYING } from '../../db/state-sets.ts';
 
 /**
  * Makes the next scheduled instances of a run claimable, per pool as many as could use up max_active_tasks. The claim
@@ -37,7 +37,7 @@ export async function countActive(trx: SharedDb, ref: RunRef & { dagId: string }
   const { rows } = await fixedSql<{ count: number }>`
     select count(*) as count from task_instances
     where tenant_id = ${ref.tenantId} and dag_id = ${ref.dagId} and run = ${ref.run}
-      and state in ${ACTIVE.fixed} and state <> 'deferred'`.execute(trx);
+      and state in ${ACTIVE.fixed} and state in ${OCCUPYING.fixed}`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 
@@ -65,7 +65,7 @@ export async function countActiveOfTask(
     select count(*) as count from task_instances
     where tenant_id = ${task.tenantId} and dag_id = ${task.dagId} and task_id = ${task.taskId}
       and run = coalesce(${task.run}::bigint, run)
-      and state in ${ACTIVE.fixed} and state <> 'deferred'`.execute(trx);
+      and state in ${ACTIVE.fixed} and state in ${OCCUPYING.fixed}`.execute(trx);
   return rows[0]?.count ?? 0;
 }
 
@@ -84,7 +84,7 @@ export async function countActiveOfRuns(
     from unnest(${runs.map((run) => run.tenant_id)}::uuid[], ${runs.map((run) => run.dag_id)}::text[],
       ${runs.map((run) => run.run)}::bigint[]) as k(tenant_id, dag_id, run)
     join task_instances t on t.tenant_id = k.tenant_id and t.dag_id = k.dag_id and t.run = k.run
-    where t.state in ${ACTIVE.fixed} and t.state <> 'deferred'
+    where t.state in ${ACTIVE.fixed} and t.state in ${OCCUPYING.fixed}
     group by t.tenant_id, t.run, t.task_id`.execute(trx);
   return rows;
 }

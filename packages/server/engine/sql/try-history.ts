@@ -4,7 +4,7 @@ import type { SharedDb } from '../../db/database.ts';
 import { fixedSql, fixedText } from '../../db/fixed-sql.ts';
 import type { TenantTables } from '../../db/schema.ts';
 import type { InstancePick } from './run-writes.ts';
-import { FINISHED } from '../../db/state-sets.ts';
+import { ACTIVE, FINISHED } from '../../db/state-sets.ts';
 
 type HistoryColumn = Exclude<keyof TenantTables['task_instance_history'], 'duration'>;
 
@@ -50,7 +50,7 @@ const AS_STORED = valuesOf(KEPT);
 const ENDING_NOW = valuesOf({
   ...KEPT,
   end_date: 'coalesce(t.end_date, greatest(clock_timestamp(), t.start_date))',
-  failure_reason: `case when t.state in ('queued', 'running', 'restarting', 'deferred', 'up_for_reschedule')
+  failure_reason: `case when t.state in ${ACTIVE.text} or t.state = 'up_for_reschedule'
     then '${failureColumns('cleared').failure_reason}' else t.failure_reason end`,
 });
 
