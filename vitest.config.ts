@@ -29,10 +29,11 @@ export default defineConfig({
     execArgv: TEST_ARGUMENTS,
     // Node runs the files as they are; made by Vite for each worker, they cost half as much again.
     experimental: { viteModuleRunner: false, nodeLoader: false },
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // These limits end a test that hangs. On a busy machine a test takes many times as long as on an idle one.
+    testTimeout: 240_000,
+    hookTimeout: 300_000,
     // What is polled for comes about sooner or later; a second is not enough on a busy machine.
-    expect: { poll: { timeout: 20_000 } },
+    expect: { poll: { timeout: 60_000 } },
     sequence: { sequencer: LongFilesFirst },
     reporters: reporters('default'),
     projects: [

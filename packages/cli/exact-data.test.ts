@@ -95,7 +95,7 @@ beforeAll(async () => {
     await textOf(`/api/v2/dags/${dagId}/dagVersions`, 'POST', JSON.stringify({ spec }));
     await textOf(`/api/v2/dags/${dagId}`, 'PATCH', '{"is_paused":false}');
   }
-}, 240_000);
+}, 400_000);
 afterAll(async () => {
   await server?.close();
   rmSync(folder, { recursive: true, force: true });

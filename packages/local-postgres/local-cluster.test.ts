@@ -18,7 +18,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'svc-local-cluster-'));
   await chmod(directory, 0o755);
 });
-afterAll(() => rm(directory, { recursive: true, force: true }));
+afterAll(() => rm(directory, { recursive: true, force: true, maxRetries: 10 })); // a Postgres may still be ending
 
 /** A process of its own that starts a cluster and then only waits. Resolves when Postgres answers. */
 async function startElsewhere(dataDir: string): Promise<ChildProcess> {

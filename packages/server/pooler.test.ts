@@ -29,7 +29,7 @@ with DAG("sums", schedule=None):
     total(double.expand(n=numbers()))
 `;
 const RUNS = 4;
-const patient = { withinMs: 60_000 };
+const patient = { withinMs: 120_000 };
 
 let folder: string;
 let database: { url: string; drop(): Promise<void> };
@@ -51,7 +51,7 @@ beforeAll(async () => {
   scheduler = await startTestServer({ ...flags, ...logs, 'server.role': 'scheduler', 'executor.type': 'subprocess' });
   api = await startTestServer({ ...flags, ...logs, 'server.role': 'api' });
   token = await api.login();
-}, 180_000);
+}, 400_000);
 afterAll(async () => {
   await api?.close();
   await scheduler?.close();
@@ -86,7 +86,7 @@ it('runs that are triggered in one process are run by another, with their values
     expect(log.status).toBe(200);
   }
   expect((await api.call('/readyz')).text).toBe('ready\n');
-}, 180_000);
+}, 400_000);
 
 it('without the address of Postgres itself the start is refused, and svc config --check exits with 2', async () => {
   const flags = { 'database.url': pooler.through(database.url) };
@@ -100,4 +100,4 @@ it('without the address of Postgres itself the start is refused, and svc config 
   const direct = { ...env, SVC_DATABASE_DIRECT_URL: database.url };
   const fine = await runSvc(['config', '--check', '--logs.dir', join(folder, 'logs')], { env: direct });
   expect(fine.code, fine.stderr).toBe(0);
-}, 120_000);
+}, 400_000);

@@ -59,7 +59,7 @@ beforeAll(async () => {
   });
   token = ((await login.json()) as { access_token: string }).access_token;
   await addDag();
-}, 180_000);
+}, 400_000);
 afterAll(async () => {
   await Promise.all([api, scheduler].map((server) => server?.stop('SIGKILL')));
   await identities?.drop();

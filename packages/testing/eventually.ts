@@ -5,7 +5,7 @@ import { beginWait } from './slow-waits.ts';
  * What is waited for comes about in milliseconds; how long a machine that does ten things at once takes is not known. Waits that
  * become long are reported at the end of the run (slow-waits.ts).
  */
-const PATIENCE_MS = 50_000;
+const PATIENCE_MS = 120_000;
 /** The first pause between two looks. Each is a fifth longer than the one before, because looks cost processor time. */
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 100;

@@ -12,7 +12,7 @@ import { eventually } from '@svc/testing/eventually.ts';
 import { REGISTRY, core } from '@svc/testing/kubernetes/cluster.ts';
 import { BASE_REPOSITORY } from '@svc/testing/kubernetes/images.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
-import { apiCaller, patient, tokenOf } from '@svc/testing/server/api-caller.ts';
+import { apiCaller, tokenOf } from '@svc/testing/server/api-caller.ts';
 import type { Api } from '@svc/testing/server/api-caller.ts';
 import { CHART, helm } from './helm.ts';
 import type { Values } from './helm.ts';
@@ -71,7 +71,7 @@ export async function logIn(url: string, { namespace, name }: { namespace: strin
   const token = await tokenOf(url, { username: 'admin@example.com', password });
   const authorization = `Bearer ${token}`;
   return {
-    api: patient(apiCaller({ url }, token)),
+    api: apiCaller({ url }, token),
     async text(path) {
       const response = await fetch(`${url}/api/v2${path}`, { headers: { authorization, accept: 'text/plain' } });
       return response.text();

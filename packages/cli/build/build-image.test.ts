@@ -96,7 +96,7 @@ const HERE = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`;
 const BOTH = ['linux/amd64', 'linux/arm64'];
 
 /** A build is a dozen processes, and the machine may be busy. */
-const PATIENCE = { timeout: 240_000 };
+const PATIENCE = { timeout: 400_000 };
 
 describe.skipIf(!CAN_BUILD).each(TOOLS)('an image built by %s', PATIENCE, (tool) => {
   describe('with dependencies and task groups', () => {

@@ -75,7 +75,7 @@ describe('options', () => {
 
 // No public registry is asked: busybox stands in for the two images ours are built on, with an npm and a
 // Node that copy a few files. That shows the build file to be sound and complete, not that the real packages install.
-describe.skipIf(!CAN_BUILD)('the build file', { timeout: 240_000 }, () => {
+describe.skipIf(!CAN_BUILD)('the build file', { timeout: 400_000 }, () => {
   let machine: ContainerMachine;
   let baseImage: string;
   beforeAll(async () => {

@@ -194,7 +194,7 @@ let own: Besieged;
 let other: Besieged;
 let raid: Raid;
 
-describe.runIf(process.getuid?.() === 0)('a task that breaks into others', { timeout: 240_000 }, () => {
+describe.runIf(process.getuid?.() === 0)('a task that breaks into others', { timeout: 400_000 }, () => {
   beforeAll(async () => {
     [own, other] = await Promise.all([besieged({ 'raider.py': RAIDER }), besieged({})]);
     const named = (name: string, { pids }: Facts) =>
@@ -207,7 +207,7 @@ describe.runIf(process.getuid?.() === 0)('a task that breaks into others', { tim
     await runEnds(own.lite.api, 'raider', runId);
     const path = `/dags/raider/dagRuns/${encodeURIComponent(runId)}/taskInstances/raids/xcomEntries/return_value`;
     raid = (await own.lite.api<{ value: Raid }>('GET', `${path}?stringify=false`)).value;
-  }, 240_000);
+  }, 400_000);
   afterAll(async () => {
     for (const lite of lites) writeFileSync(join(lite.workspace, 'meeting', 'go'), '');
     await Promise.all(lites.map((lite) => lite.stop()));

@@ -11,7 +11,7 @@ import { ROOT } from '@svc/testing/paths.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
 import { ADMIN } from '@svc/testing/web-ui/lite-instance.ts';
 
-const TIMEOUT_MS = 240_000;
+const TIMEOUT_MS = 400_000;
 /** A new cluster takes some forty. */
 const MEGABYTES = 150;
 const MANY = 2_000;

@@ -16,6 +16,7 @@ import { queryDatabase } from '@svc/testing/postgres/query-database.ts';
 import { placePreparedCluster } from '@svc/testing/postgres/prepared-cluster.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import type { SpawnedSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
@@ -155,7 +156,8 @@ describe('svc lite', { timeout: 300_000 }, () => {
     const process = await started();
     execFileSync('kill', ['-9', String(postgresPid())]);
     await process.until('Postgres is back');
-    expect(await login(adminPassword())).toBe(200);
+    // A request that takes a connection of before is asked to come again.
+    await eventually(async () => expect(await login(adminPassword())).toBe(200));
   });
 
   it('refuses data of another major version of Postgres, and of a newer version of svc until that is undone', async () => {

@@ -57,7 +57,7 @@ beforeAll(async () => {
       'plain.py': PLAIN,
     },
   });
-}, 120_000);
+}, 400_000);
 afterAll(() => lite?.stop());
 
 type Said = { folder: string; found: string[]; text: string; mine: boolean };
@@ -74,7 +74,7 @@ const clear = (runId: string, onlyFailed: boolean) =>
     reset_dag_runs: true,
   });
 
-describe('files that a run stages', { timeout: 240_000 }, () => {
+describe('files that a run stages', { timeout: 400_000 }, () => {
   it('are handed from task to task, kept when the run failed, and removed when it succeeded', async () => {
     await expect
       .poll(

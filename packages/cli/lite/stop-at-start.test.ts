@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 400_000;
 
 let directory: string;
 /** A package index that takes every call and never answers. */

@@ -176,7 +176,7 @@ beforeAll(async () => {
   lite.writeDag('quarry/thief.py', THIEF);
   lite.writeDag('quarry/svc.yaml', `dependencies: ["svc-probe @ file://${lite.workspace}/probe"]\n`);
   lite.writeDag('quarry/dag.py', DAG);
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await lite?.stop();
   if (environment !== undefined) rmSync(environment, { recursive: true, force: true }); // nobody asks for it again
@@ -202,7 +202,7 @@ const TRIED = [
   'server ptrace',
 ];
 
-describe.runIf(process.getuid?.() === 0)('author code of a lite that root has started', { timeout: 240_000 }, () => {
+describe.runIf(process.getuid?.() === 0)('author code of a lite that root has started', { timeout: 400_000 }, () => {
   it('reads no secret while it is compiled', async () => {
     const description = (): Promise<string> =>
       lite.api<{ description: string }>('GET', '/dags/quarry').then(

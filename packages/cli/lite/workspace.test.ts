@@ -120,8 +120,8 @@ it('a DAG for each item of a variable comes and goes with the item, and a missin
   await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 1 }));
   await saveVariable('teams', '["one", "two"]');
   await eventually(async () => expect(await get('/api/v2/dags/two')).toMatchObject({ is_stale: false }));
-  expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 0 });
+  await eventually(async () => expect(await get('/api/v2/importErrors')).toMatchObject({ total_entries: 0 }));
   await saveVariable('teams', '["one", "three"]');
   await eventually(async () => expect(await get('/api/v2/dags/two')).toMatchObject({ is_stale: true }));
-  expect(await get('/api/v2/dags/three')).toMatchObject({ is_stale: false });
+  await eventually(async () => expect(await get('/api/v2/dags/three')).toMatchObject({ is_stale: false }));
 });

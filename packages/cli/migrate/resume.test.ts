@@ -106,4 +106,4 @@ it('an import that was killed goes on where it stopped, and ends with everything
 
   const third = await runSvc([...argv, '--json'], { env });
   expect(JSON.parse(third.stdout)).toMatchObject({ counts: { history: { create: 0, same: RUNS } } });
-}, 180_000);
+}, 400_000);

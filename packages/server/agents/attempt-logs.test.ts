@@ -73,6 +73,8 @@ it('is closed to an attempt whose try goes on: the next one writes where it ende
     .execute();
   await harness.stopService();
   await harness.startService();
+  client.close(); // its connection was to the one that has stopped
+  client = connectAgentClient(harness.address());
   expect(await client.refusal('AppendLog', token, late)).toBe('ABORTED');
   expect((await harness.logOf(attempt)).map(({ event }) => event)).toEqual(['looks']);
 });

@@ -98,7 +98,7 @@ async function leaveFailedRun(): Promise<void> {
 
 it(
   'the API can be called by the official client, operation by operation, and says what its models expect',
-  { timeout: 240_000 },
+  { timeout: 400_000 },
   async () => {
     const token = await server.login();
     await server.addUser({ email: 'viewer@example.com', roles: ['viewer'] });

@@ -80,7 +80,7 @@ async function sync(): Promise<void> {
 
 it(
   'every attempt runs exactly the files of its run while commits arrive, and clearing keeps or moves them',
-  { timeout: IS_NIGHTLY ? 1_800_000 : 180_000 },
+  { timeout: IS_NIGHTLY ? 1_800_000 : 400_000 },
   async () => {
     const random = createRandom(SEED);
     const commits = IS_NIGHTLY ? 200 : 3;

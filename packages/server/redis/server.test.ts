@@ -96,7 +96,7 @@ describe('when it is there', () => {
     });
     await eventually(async () => {
       expect(await valueAt(other, 'k')).toEqual([200, large('away')]);
-      expect(await metric(other, 'svc_xcom_cache_reads_total{result="hits"}')).toBe(1);
+      expect(await metric(other, 'svc_xcom_cache_reads_total{result="hits"}')).toBeGreaterThan(0);
     });
     const body = { value: large('changed') };
     expect((await one.call(`${ENTRIES}/k`, { method: 'PATCH', token, body })).status).toBe(200);

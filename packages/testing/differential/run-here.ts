@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
-import { apiCaller, patient, tokenOf } from '../server/api-caller.ts';
+import { apiCaller, tokenOf } from '../server/api-caller.ts';
 import type { Api } from '../server/api-caller.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import { instanceName } from './outcome.ts';
@@ -43,8 +43,9 @@ export async function startHere(input: { databaseUrl: string; python: string; fo
     await server.stop();
   };
   await server.untilReady();
-  const api = patient(
-    apiCaller(server, await tokenOf(server.url, { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password })),
+  const api = apiCaller(
+    server,
+    await tokenOf(server.url, { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
   );
 
   const compile = async (name: string): Promise<{ refused: string } | Compiled> => {

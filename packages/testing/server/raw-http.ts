@@ -20,7 +20,7 @@ export type RawRequest = {
 };
 
 export function rawRequest(baseUrl: string, input: RawRequest): Promise<RawAnswer> {
-  const { path, method = 'GET', headers = {}, body, timeoutMs = 30_000 } = input;
+  const { path, method = 'GET', headers = {}, body, timeoutMs = 120_000 } = input;
   const { hostname, port } = new URL(baseUrl);
   return new Promise((resolve, reject) => {
     const outgoing = request(

@@ -37,7 +37,7 @@ export type ServerProcessOptions = {
 export const PROCESS_ADMIN = { email: 'admin@example.com', password: 'correct horse battery' };
 export const PROCESS_SECRET_KEY = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 
 /** Resolves when it listens, which is before it is ready. */
 export async function startServerProcess(options: ServerProcessOptions): Promise<ServerProcess> {

@@ -69,7 +69,7 @@ beforeAll(async () => {
     await must(`/api/v2/dags/${dagId}/dagVersions`, 'POST', { spec });
     await must(`/api/v2/dags/${dagId}`, 'PATCH', { is_paused: false });
   }
-}, 240_000);
+}, 400_000);
 afterAll(async () => {
   await server?.close();
   rmSync(folder, { recursive: true, force: true });

@@ -50,7 +50,7 @@ beforeAll(async () => {
   }
   const { assets } = await get<{ assets: { id: number; name: string }[] }>('/api/v2/assets?limit=1000');
   for (const { id, name } of assets) names.set(String(id), name);
-}, 240_000);
+}, 400_000);
 afterAll(() => server?.close());
 
 async function get<T>(path: string): Promise<T> {

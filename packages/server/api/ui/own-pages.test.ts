@@ -57,7 +57,7 @@ it('the login page never sends anybody to another site afterwards', async () => 
 // To draw the document of the whole API is seconds of work for a browser: a part of it shows the same, at a tenth of the work.
 it(
   'the page /docs shows the API reference without an error, under its content security policy',
-  { timeout: 120_000 },
+  { timeout: 400_000 },
   async () => {
     const { page, problems } = await openPage(browser);
     await page.route('**/docs/json', async (route) => {

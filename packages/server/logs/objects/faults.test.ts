@@ -124,11 +124,11 @@ it.each([
     const later = await plant.begin();
     await logs.append(later, 0, Buffer.alloc(25_000, '\n'));
     await eventually(() => expect(logs.status?.().outage?.reason).toMatch(/gave no answer within/), {
-      withinMs: 30_000,
+      withinMs: 120_000,
     });
     over.faults = () => undefined;
-    await eventually(async () => expect(await textOf(reader, logKey)).toBe(text), { withinMs: 30_000 });
-    await eventually(() => expect(logs.status?.().outage).toBeUndefined(), { withinMs: 30_000 });
+    await eventually(async () => expect(await textOf(reader, logKey)).toBe(text), { withinMs: 120_000 });
+    await eventually(() => expect(logs.status?.().outage).toBeUndefined(), { withinMs: 120_000 });
     await plant.closeLogs();
     await over.close();
   },
@@ -229,7 +229,7 @@ it('lines that another process takes are noticed', async () => {
   const [writer, reader] = [plant.openLogs(s3.store()), plant.openLogs(s3.store(), { uploads: false })];
   const logKey = await plant.begin();
   const watch = reader.watch(logKey);
-  await watch.next({ withinMs: 30_000 }); // listening: from now on every notification arrives
+  await watch.next({ withinMs: 120_000 }); // listening: from now on every notification arrives
   const noticed = watch.next({ withinMs: 120_000 });
   await writer.append(logKey, 0, Buffer.from('a line\n'));
   await noticed;
