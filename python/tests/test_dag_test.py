@@ -539,7 +539,7 @@ class Bags(unittest.TestCase):
             file.write("# comment\nleft/\n")
         bag = DagBag(dag_folder=self.folder, include_examples=False)
         self.assertEqual(sorted(bag.dags), ["good", "recorded"])
-        self.assertEqual((bag.size(), bag.get_dag("good").tags, bag.get_dag("none")), (2, ["team"], None))
+        self.assertEqual((bag.size(), bag.get_dag("good").tags, bag.get_dag("none")), (2, {"team"}, None))
         errors = {os.path.basename(path): text for path, text in bag.import_errors.items()}
         self.assertEqual(sorted(errors), ["broken.py", "same.py", "top.py"])
         self.assertIn("line 2", errors["broken.py"])

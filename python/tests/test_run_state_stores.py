@@ -198,7 +198,7 @@ class StateStores(unittest.TestCase):
     def test_an_asset_is_named_by_what_the_task_declares_and_needs_no_name_when_it_is_the_only_one(self) -> None:
         kept = Kept()
         self.assertEqual(self.run_task("one_asset", kept).value(), ["2026-01-01", 3])
-        self.assertEqual(list(kept.values), [("asset", "orders", "s3://orders")])
+        self.assertEqual(list(kept.values), [("asset", "orders", "s3://orders/")])
         several = Kept()
         found = self.run_task("several", several).value()
         self.assertIn("Task has 3 concrete inlets and outlets", found[0][2])

@@ -33,7 +33,7 @@ def _dag_section(dag, encoder: Encoder) -> dict:
         "display_name": dag.dag_display_name,
         "description": dag.description,
         "doc_md": dag.doc_md,
-        "tags": dag.tags,
+        "tags": sorted(dag.tags),
         "owners": sorted({task.owner for task in dag.tasks}),
         "owner_links": dict(sorted(dag.owner_links.items())),
         "start_date": iso(dag.start_date),

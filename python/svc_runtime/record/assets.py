@@ -26,7 +26,7 @@ def normalised_scheme(uri: str) -> str:
 
 
 def normalise_uri(uri: str) -> str:
-    """One spelling per place: no password, no fragment, sorted query, no trailing slash on the path."""
+    """One spelling per place: no password, no fragment, sorted query, no trailing slash unless it is the whole path."""
     from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
     parts = urlsplit(uri)
@@ -43,7 +43,8 @@ def normalise_uri(uri: str) -> str:
     if parts.password or scheme in ("http", "https"):
         host = host.rpartition("@")[2]
     query = urlencode(sorted(parse_qsl(parts.query)))
-    return urlunsplit((scheme, host, parts.path.rstrip("/") or parts.path, query, ""))
+    path = parts.path.rstrip("/") or ("/" if host else parts.path)
+    return urlunsplit((scheme, host, path, query, ""))
 
 
 class BaseAsset:

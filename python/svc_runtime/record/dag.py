@@ -352,13 +352,13 @@ def _timeout(value):
     raise TypeError(f"dagrun_timeout must be a timedelta, not {type(value).__name__} ({value!r})")
 
 
-def _tags(tags) -> list[str]:
+def _tags(tags) -> set[str]:
     if isinstance(tags, str):
         # Airflow loads such a file, with a tag for each letter.
         current.warn_here(f"tags= has one text instead of a list, and became one tag; write tags=[{tags!r}]")
         tags = [tags]
-    found = sorted({str(tag) for tag in tags or ()})
-    for tag in found:
+    found = {str(tag) for tag in tags or ()}
+    for tag in sorted(found):
         if len(tag) > 100:
             raise AirflowException(f"tag cannot be longer than 100 characters: {tag!r}")
     return found
