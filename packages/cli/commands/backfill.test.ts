@@ -24,9 +24,9 @@ beforeAll(async () => {
 });
 afterAll(() => live.close());
 beforeEach(async () => {
+  await live.svc('dags', 'pause', 'daily'); // first, or its schedule could make a run after the deletion
   await live.server.db.shared.deleteFrom('dag_runs').execute();
   await live.server.db.shared.deleteFrom('backfills').execute();
-  await live.svc('dags', 'pause', 'daily');
 });
 
 const range = ['--from', '2025-01-01', '--to', '2025-01-03'];

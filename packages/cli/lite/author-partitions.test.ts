@@ -11,7 +11,7 @@ let server: AuthorCodeServer;
 
 beforeAll(async () => {
   server = await startAuthorCodeServer();
-}, 120_000);
+}, 400_000);
 
 afterAll(() => server.close());
 
@@ -50,7 +50,7 @@ describe('partitions', () => {
     ).value;
   const succeeded = async (dagId: string, count: number): Promise<AuthorRun[]> => {
     const runs = async () => (await server.runsOf(dagId)).filter(({ state }) => state === 'success');
-    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 50_000 });
+    await eventually(async () => expect(await runs()).toHaveLength(count), { withinMs: 120_000 });
     return runs();
   };
 
@@ -74,18 +74,20 @@ describe('partitions', () => {
       '/dags/producer/dagRuns?partition_key_pattern=2026-05-07',
     );
     expect(filtered.total_entries).toBe(2);
-  }, 120_000);
+  }, 400_000);
 
   it('a DAG on partitioned assets runs for a key when all its assets have it, after mapping', async () => {
-    const waiting = await server.request<{ partitioned_dag_runs: { partition_key: string }[] }>(
-      'GET',
-      '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
-    );
-    const byKey = waiting.partitioned_dag_runs.toSorted((a, b) => (a.partition_key < b.partition_key ? 1 : -1));
-    expect(byKey).toMatchObject([
-      { partition_key: '2026-05-07', total_received: 1, total_required: 2, created_dag_run_id: null },
-      { partition_key: '2026-05-06', total_received: 1, total_required: 2, created_dag_run_id: null },
-    ]);
+    await eventually(async () => {
+      const waiting = await server.request<{ partitioned_dag_runs: { partition_key: string }[] }>(
+        'GET',
+        '/ui/partitioned_dag_runs?dag_id=consumer&has_created_dag_run_id=false',
+      );
+      const byKey = waiting.partitioned_dag_runs.toSorted((a, b) => (a.partition_key < b.partition_key ? 1 : -1));
+      expect(byKey).toMatchObject([
+        { partition_key: '2026-05-07', total_received: 1, total_required: 2, created_dag_run_id: null },
+        { partition_key: '2026-05-06', total_received: 1, total_required: 2, created_dag_run_id: null },
+      ]);
+    });
     const detail = await server.request('GET', '/ui/pending_partitioned_dag_run/consumer/2026-05-07');
     expect(detail).toMatchObject({
       assets: [
@@ -112,7 +114,7 @@ describe('partitions', () => {
       partitioned_dag_runs: [{ partition_key: '2026-05-07', state: 'success', created_dag_run_id: run?.dag_run_id }],
     });
     expect(await server.runsOf('by_nobody')).toEqual([]); // events of partitions are not for it
-  }, 120_000);
+  }, 400_000);
 
   it('a key that no mapper takes is a warning in words; a manual run may name its key', async () => {
     const { assets } = await server.api<{ assets: { id: number; name: string }[] }>(
@@ -121,13 +123,15 @@ describe('partitions', () => {
     );
     const assetId = assets.find(({ name }) => name === 'hourly')?.id;
     await server.api('POST', '/assets/events', { asset_id: assetId, partition_key: 'yesterday', extra: {} });
-    const { dag_warnings: warnings } = await server.api<{ dag_warnings: { message: string }[] }>(
-      'GET',
-      '/dagWarnings?dag_id=consumer',
-    );
-    expect(warnings.map(({ message }) => message)).toEqual([
-      'an event of asset "hourly" starts no run: the partition key "yesterday" does not have the form "%Y-%m-%dT%H:%M:%S"',
-    ]);
+    await eventually(async () => {
+      const { dag_warnings: warnings } = await server.api<{ dag_warnings: { message: string }[] }>(
+        'GET',
+        '/dagWarnings?dag_id=consumer',
+      );
+      expect(warnings.map(({ message }) => message)).toEqual([
+        'an event of asset "hourly" starts no run: the partition key "yesterday" does not have the form "%Y-%m-%dT%H:%M:%S"',
+      ]);
+    });
     const run = await server.api<AuthorRun>('POST', '/dags/producer/dagRuns', { partition_key: '2026-05-06T23:00:00' });
     expect(run.partition_key).toBe('2026-05-06T23:00:00');
     await eventually(
@@ -139,9 +143,9 @@ describe('partitions', () => {
         expect(found.partitioned_dag_runs).toHaveLength(1);
         expect((await server.runsOf('producer')).every(({ state }) => state === 'success')).toBe(true);
       },
-      { withinMs: 50_000 },
+      { withinMs: 120_000 },
     );
-  }, 120_000);
+  }, 400_000);
 
   it('a backfill names the partitions it would run, and runs those without a run', async () => {
     const range = { dag_id: 'producer', from_date: '2026-05-07T00:00:00Z', to_date: '2026-05-07T18:00:00Z' };
@@ -158,7 +162,7 @@ describe('partitions', () => {
     expect(
       ids.filter((id) => id.startsWith('backfill__2026-05-07T18:00:00+00:00__2026-05-07T12:00:00__')),
     ).toHaveLength(1);
-  }, 120_000);
+  }, 400_000);
 });
 
 const OWN_MAPPERS = `
@@ -213,7 +217,7 @@ describe('a partition mapper of the author', () => {
     await happened('own-sales', 'eu::2026-05-07', 'all::2026-05-08', 'without region');
     await eventually(
       async () => expect(await keysOf('own_mapper')).toEqual(['2026-05-07', '2026-05-08-north', '2026-05-08-south']),
-      { withinMs: 50_000 },
+      { withinMs: 120_000 },
     );
     // The last key may be asked about by itself, after the others.
     await eventually(async () => {
@@ -230,9 +234,9 @@ describe('a partition mapper of the author', () => {
     await happened('own-sales', 'eu/report of 2026-05');
     await happened('own-returns', '2026-05-20');
     await eventually(async () => expect(await keysOf('own_months')).toEqual(['report of 2026-05']), {
-      withinMs: 50_000,
+      withinMs: 120_000,
     });
-  }, 120_000);
+  }, 400_000);
 });
 
 const INHERITED = `
@@ -308,7 +312,7 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     );
     const count = async (): Promise<number> =>
       (await server.api<{ total_entries: number }>('GET', '/dags/workdays/dagRuns?limit=1')).total_entries;
-    await eventually(async () => expect(await count()).toBe(108), { withinMs: 100_000 });
+    await eventually(async () => expect(await count()).toBe(108), { withinMs: 120_000 });
     const keys = await keysOf('workdays');
     expect(keys.slice(0, 3)).toEqual([
       '2025-12-31 after none',
@@ -324,9 +328,9 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     ]);
     expect(await server.api('GET', '/dags/workdays')).toMatchObject({ timetable_partitioned: true });
     await eventually(async () => expect((await keysOf('by_month')).toSorted()).toContain('month 2026-05'), {
-      withinMs: 100_000,
+      withinMs: 120_000,
     });
-  }, 250_000);
+  }, 400_000);
 
   it('goes on where it stood when it is deployed again', async () => {
     await server.deploy(
@@ -343,14 +347,14 @@ describe('a class that inherits a timetable of partitions or assets', () => {
           { partition_key: '2026-06-01 after 2026-05-29' },
           { partition_key: '2026-05-29 after 2026-05-28' },
         ]),
-      { withinMs: 50_000 },
+      { withinMs: 120_000 },
     );
-  }, 120_000);
+  }, 400_000);
 
   it('has the runs by time that it gives, those of events, and is asked what a manual one covers', async () => {
     const dates = async (): Promise<(string | null)[]> =>
       (await server.runsOf('days_or_assets')).map(({ data_interval_start: start }) => start?.slice(0, 10) ?? null);
-    await eventually(async () => expect(await dates()).toEqual(['2026-03-31', '2026-04-02']), { withinMs: 50_000 });
+    await eventually(async () => expect(await dates()).toEqual(['2026-03-31', '2026-04-02']), { withinMs: 120_000 });
     const run = await server.api<AuthorRun>('POST', '/dags/days_or_assets/dagRuns', {
       logical_date: '2026-03-05T07:00:00Z',
     });
@@ -366,7 +370,7 @@ describe('a class that inherits a timetable of partitions or assets', () => {
     await eventually(
       async () =>
         expect((await server.runsOf('days_or_assets')).map(({ run_type: type }) => type)).toContain('asset_triggered'),
-      { withinMs: 50_000 },
+      { withinMs: 120_000 },
     );
-  }, 120_000);
+  }, 400_000);
 });

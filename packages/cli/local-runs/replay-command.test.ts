@@ -1,5 +1,5 @@
 /** `svc replay` of tries that a control plane really ran. */
-import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DagRun, TaskInstance } from '@svc/client/wire-types.ts';
@@ -7,7 +7,7 @@ import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { startLiveServer } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 
 const SALES = `
 from airflow.sdk import Connection, dag, task
@@ -71,13 +71,15 @@ const replay = (...argv: string[]) => live.svc('replay', 'sales', 'r1', ...argv)
 
 describe('svc replay', () => {
   it('fails with the exception of the control plane, at its line, with the values and dates of the try', async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('svc-replay-'));
-    const { code, stdout, stderr } = await replay('load', '--map-index', '1');
+    const own = mkdtempSync(join(tmpdir(), 'svc-temporary-')); // other programs replay tries at the same time
+    vi.stubEnv('TMPDIR', own);
+    const { code, stdout, stderr } = await replay('load', '--map-index', '1').finally(() => vi.unstubAllEnvs());
     expect(code).toBe(1);
     expect(stdout).toMatch(/^load\[1\] +failed +\d .*KeyError: 'amount' \(sales\.py:17\)$/m);
     expect(stderr).toContain('svc: replaying try 2 of load[1] in r1, version 1: failed: ');
     expect(stderr).toContain('loading on 2026-03-04 try 2 of r1');
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('svc-replay-'))).toEqual(before);
+    expect(readdirSync(own).filter((name) => name.startsWith('svc-replay-'))).toEqual([]);
+    rmSync(own, { recursive: true });
   });
 
   it('takes another try, another instance, and connections from a file on this machine', async () => {

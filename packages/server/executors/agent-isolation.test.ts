@@ -123,7 +123,7 @@ it('a worker that keeps attempts apart gives each its own folders, and leaves wh
   await eventually(() => !existsSync(first.home) && !existsSync(first.tmp));
   const { attempt } = await run('untidy');
   expect(await ended).toBe(0); // by itself
-  expect(said()).toContain('this worker takes no more attempts, and leaves');
+  await eventually(() => said().includes('this worker takes no more attempts, and leaves')); // read after its end
   expect(existsSync(second.home)).toBe(false);
   const events = (await harness.logOf(attempt)).map(({ event }) => event);
   expect(events.join('\n')).toContain('a task left 1 running process');

@@ -82,6 +82,7 @@ function startAgent(mode: 'work' | 'run', token: string, env: Record<string, str
   return agent;
 }
 
+/** What it has said may be read after this. */
 const ending = (agent: ReturnType<typeof spawn>): Promise<number | string | null> =>
   new Promise((resolve) => agent.once('exit', (code, signal) => resolve(code ?? signal)));
 
@@ -139,7 +140,7 @@ describe('svc-agent run', () => {
     let said = '';
     agent.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     expect(await ending(agent)).toBe(2);
-    expect(said).toContain('SVC_AGENT_TOKEN is no credential of an attempt');
+    await eventually(() => expect(said).toContain('SVC_AGENT_TOKEN is no credential of an attempt'));
   });
 });
 
@@ -161,7 +162,7 @@ describe('an agent that is asked to stop while nobody answers', () => {
     await eventually(() => door.visits() > 1);
     agent.kill('SIGTERM');
     expect(await ending(agent)).toBe(1);
-    expect(said()).toContain('no control plane has taken the report');
+    await eventually(() => expect(said()).toContain('no control plane has taken the report'));
     await door.close();
   });
 
@@ -184,7 +185,7 @@ describe('an agent that is asked to stop while nobody answers', () => {
     await eventually(() => door.visits() > 1);
     agent.kill('SIGTERM');
     expect(await ending(agent)).toBe(2);
-    expect(said()).toContain('stopped before the token of this pod was exchanged');
+    await eventually(() => expect(said()).toContain('stopped before the token of this pod was exchanged'));
     await door.close();
   });
 

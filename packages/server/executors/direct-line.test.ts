@@ -108,14 +108,14 @@ describe('the line of an agent', () => {
     const attempt = await begin('until_told');
     await eventually(() => existsSync(file('kept.started')));
     const inode = (link: string) => /^socket:\[\d+\]$/.test(link);
-    const of = (pid: number): string[] =>
-      readdirSync(`/proc/${pid}/fd`).map((fd) => {
-        try {
-          return readlinkSync(`/proc/${pid}/fd/${fd}`);
-        } catch {
-          return '';
-        }
-      });
+    const linkOf = (pid: number, fd: string): string => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${fd}`);
+      } catch {
+        return '';
+      }
+    };
+    const of = (pid: number): string[] => filesOf(pid).map((fd) => linkOf(pid, fd));
     const [agent, ...others] = await agentAndBelow();
     const line = readlinkSync(`/proc/${agent}/fd/3`);
     expect(inode(line)).toBe(true);
@@ -139,10 +139,24 @@ describe('the line of an agent', () => {
   });
 });
 
+/** Of a process that has ended: none. */
+function filesOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return [];
+  }
+}
+
 /** Our own child first: all others are its descendants, marked as it is. */
 async function agentAndBelow(): Promise<number[]> {
-  const parentOf = (pid: number): number =>
-    Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]);
+  const parentOf = (pid: number): number => {
+    try {
+      return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ')[1]);
+    } catch {
+      return 0; // it has ended
+    }
+  };
   const marked = await markedProcesses(WORKER_VARIABLE, workerId);
   return marked.toSorted((a, b) => Number(parentOf(b) === process.pid) - Number(parentOf(a) === process.pid));
 }

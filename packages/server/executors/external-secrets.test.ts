@@ -85,7 +85,7 @@ async function logOf(dagId: string, runId: string, task: string): Promise<string
   return (await fetch(`${lite.url}/api/v2${instance(dagId, runId, task)}/logs/1`, { headers })).text();
 }
 
-describe('the operator’s store of secrets', { timeout: 240_000 }, () => {
+describe('the operator’s store of secrets', { timeout: 400_000 }, () => {
   it('serves tasks of a real lite, first of all sources, and nothing of it shows', async () => {
     await expect
       .poll(

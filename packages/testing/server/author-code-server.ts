@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { compileWorkspace } from '@svc/compiler/compile-workspace.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
+import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 import { pythonEnvironment } from '../python-environment.ts';
 import { PROCESS_ADMIN, startServerProcess } from './server-process.ts';
@@ -39,6 +40,8 @@ export type AuthorCodeServer = {
   close(): Promise<void>;
 };
 
+const waitsForAssets = ({ schedule }: CompiledSpec): boolean => schedule.type.includes('asset');
+
 export async function startAuthorCodeServer(): Promise<AuthorCodeServer> {
   const database = await createTestDatabase();
   const folder = mkdtempSync(join(tmpdir(), 'svc-author-code-'));
@@ -69,13 +72,17 @@ export async function startAuthorCodeServer(): Promise<AuthorCodeServer> {
     const place = placeOf(name);
     mkdirSync(place, { recursive: true });
     writeFileSync(join(place, `${name}.py`), text);
+    const deployed: CompiledSpec[] = [];
     for (const result of await compileWorkspace({ workspace: place, compiler })) {
       if (!result.ok) throw new Error(result.problems.map(({ message }) => message).join('\n'));
       for (const { dagId, spec, warnings } of result.artifacts) {
         await api('POST', `/dags/${dagId}/dagVersions`, { spec, fileloc: join(place, spec.source.path), warnings });
-        await api('PATCH', `/dags/${dagId}`, { is_paused: false });
+        deployed.push(spec);
       }
     }
+    // A DAG that waits for assets comes first: a schedule starts runs at once, whose events are lost to a paused DAG.
+    for (const { dag } of deployed.toSorted((a, b) => Number(waitsForAssets(b)) - Number(waitsForAssets(a))))
+      await api('PATCH', `/dags/${dag.dag_id}`, { is_paused: false });
   }
 
   await server.untilReady();

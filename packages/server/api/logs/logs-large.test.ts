@@ -13,7 +13,7 @@ import { memoryDuring } from '@svc/testing/own-process.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 
-vi.setConfig({ testTimeout: 180_000 });
+vi.setConfig({ testTimeout: 600_000 });
 
 /** Long ones: bytes fill memory, and lines take processor time. */
 const LINES = 165_000;

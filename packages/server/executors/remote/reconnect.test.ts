@@ -58,7 +58,7 @@ beforeAll(async () => {
   balancer = await startBalancer();
   await startServer();
   await addDag();
-}, 180_000);
+}, 400_000);
 afterAll(async () => {
   for (const agent of agents) agent.kill('SIGKILL');
   await Promise.all(servers.map((server) => server.stop('SIGKILL')));
@@ -186,16 +186,16 @@ function bodies(run: string): number {
     return 0;
   }
 }
-const patient = { withinMs: 60_000 };
+const patient = { withinMs: 120_000 };
 
 it('a worker that does not trust the certificate says so, and joins nobody', async () => {
   const stranger = makeAuthority(folder, 'somebody-else');
   const agent = await startAgent('stranger', stranger.cert);
   await eventually(() => agent.said().includes('does not answer yet'), patient);
-  expect(agent.said()).toMatch(/certificate/);
+  await eventually(() => expect(agent.said()).toMatch(/certificate/), patient);
   expect(await stateOfWorker('stranger')).toBeUndefined();
   agents.at(-1)?.kill('SIGKILL');
-}, 120_000);
+}, 400_000);
 
 it('what it runs goes on when its control plane is killed, is reported to the other, and is done once', async () => {
   const agent = await startAgent('gpu-1', authority.cert);
@@ -211,10 +211,9 @@ it('what it runs goes on when its control plane is killed, is reported to the ot
   await eventually(async () => (await instance(run)).state === 'success', patient);
   expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-1' });
   expect(bodies(run)).toBe(1);
-  expect(agent.said()).toMatch(
-    /lost localhost:\d+ \(.+\): what runs here continues \(1 attempts\).*\n.*rejoined localhost/,
-  );
-}, 180_000);
+  const moved = /lost localhost:\d+ \(.+\): what runs here continues \(1 attempts\).*\n.*rejoined localhost/;
+  await eventually(() => expect(agent.said()).toMatch(moved), patient);
+}, 400_000);
 
 it('an idle one waits while there is no control plane at all, and works for the next', async () => {
   await servers.at(-1)?.stop('SIGTERM');
@@ -225,7 +224,7 @@ it('an idle one waits while there is no control plane at all, and works for the 
   await eventually(async () => (await instance(run)).state === 'success', patient);
   expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-1' });
   expect(bodies(run)).toBe(1);
-}, 180_000);
+}, 400_000);
 
 it('a worker that is given several servers moves to a live one with what it runs, and says so', async () => {
   agents.splice(0).forEach((agent) => agent.kill('SIGKILL'));
@@ -244,4 +243,4 @@ it('a worker that is given several servers moves to a live one with what it runs
   expect(await instance(run)).toMatchObject({ try_number: 1, hostname: 'gpu-2' });
   expect(bodies(run)).toBe(1);
   expect(agent.said()).not.toContain('DEP0123');
-}, 180_000);
+}, 400_000);
