@@ -54,7 +54,7 @@ beforeAll(async () => {
     'server.max_requests_waiting': '40', // the rest is turned away at once
   });
   await server.addDag('chain', dagFile(folder));
-}, 120_000);
+}, 400_000);
 
 afterAll(async () => {
   await server?.close();
@@ -111,4 +111,4 @@ it('every task of a run ends while a viewer asks for lists on every connection t
     expect([429, 503]).toContain(status);
     expect(type).toBe('urn:svc:error:overloaded');
   }
-}, 120_000);
+}, 400_000);

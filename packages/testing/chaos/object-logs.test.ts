@@ -51,7 +51,7 @@ it('no line that was acknowledged is lost, and none is there twice', async () =>
     bucket: TEST_BUCKET,
     prefix: TEST_PREFIX,
     logKeys,
-    pace: { ...TEST_PACE, leaseMs: 500 },
+    pace: { ...TEST_PACE, leaseMs: 2_000 },
   };
   for (let life = 0; life < LIVES; life += 1) {
     const writer = spawn(

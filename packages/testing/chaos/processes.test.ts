@@ -125,7 +125,7 @@ describe('several servers of one database', () => {
       servers.flatMap((server) => server.logLines().filter((line) => line.includes('schema migrated')));
     await eventually(() => migrations().length > 0);
     expect(migrations()).toHaveLength(1);
-  }, 120_000);
+  }, 400_000);
 
   it('lets a request in flight finish at shutdown', async () => {
     const server = servers.pop() as ServerProcess;

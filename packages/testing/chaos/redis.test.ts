@@ -70,7 +70,7 @@ beforeAll(async () => {
   second = await startServerProcess({ settings });
   await second.untilReady();
   await live.addDag('hand_over', DAG);
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await second?.stop();
   await live?.close();
@@ -123,4 +123,4 @@ it('every run succeeds, and both servers show what the tasks wrote last', async 
   const logs = (): string => [...live.logLines(), ...second.logLines()].join('\n');
   await eventually(() => expect(logs()).toContain('Redis is away'));
   expect(logs()).not.toMatch(/"level":"(?:error|fatal)"/);
-}, 180_000);
+}, 400_000);

@@ -16,7 +16,7 @@ export type TriggerClient = {
   readonly walkedAway: () => number;
 };
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 180_000;
 
 export function createTriggerClient(input: {
   dagIds: readonly string[];

@@ -54,7 +54,7 @@ export type RunChaosReport = {
 const MAX_VIOLATIONS = 50;
 /** Each look is a connection of its own, which costs 10 ms of processor time. */
 const LOOK_EVERY_MS = 250;
-const LEAVING_MS = 30_000;
+const LEAVING_MS = 120_000;
 
 export async function runChaosOfRuns(options: RunChaosOptions): Promise<RunChaosReport> {
   const plant = await buildPlant(options);
@@ -148,7 +148,7 @@ async function untilAllEnded(
 ): Promise<number> {
   const faultsEnded = Date.now();
   // What a dead process had claimed waits for its lease twice at worst: once claimed, once more after its return.
-  const bound = options.leaseSeconds * 2_000 + 60_000;
+  const bound = options.leaseSeconds * 2_000 + 180_000;
   for (;;) {
     const live = await countLive(plant);
     const waited = Date.now() - faultsEnded;

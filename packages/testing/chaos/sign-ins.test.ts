@@ -14,6 +14,7 @@ import { IS_NIGHTLY } from '../nightly.ts';
 import { queryDatabase } from '../postgres/query-database.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 import { SEED } from '../seed.ts';
+import { tokenOf } from '../server/api-caller.ts';
 import { PROCESS_ADMIN, startServerProcess } from '../server/server-process.ts';
 import type { ServerProcess } from '../server/server-process.ts';
 import { startForgingProvider } from '../services/forging-provider.ts';
@@ -89,14 +90,8 @@ const call = (server: number, path: string, token: string, init: RequestInit = {
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
   });
 
-async function platformAdmin(): Promise<string> {
-  const response = await fetch(`${address(0)}/auth/token`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password }),
-  });
-  return ((await response.json()) as { access_token: string }).access_token;
-}
+const platformAdmin = (): Promise<string> =>
+  tokenOf(address(0), { username: PROCESS_ADMIN.email, password: PROCESS_ADMIN.password });
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'svc-sign-ins-'));
@@ -112,7 +107,7 @@ beforeAll(async () => {
     if (answer.status !== 201) throw new Error(await answer.text());
   }
   await boot(1);
-}, 120_000);
+}, 400_000);
 afterAll(async () => {
   await Promise.all(servers.map((server) => server.stop('SIGKILL')));
   await provider?.stop();
@@ -174,10 +169,10 @@ it('sessions are what was given, for whom it was given, and no more', { timeout:
       const token = await platformAdmin();
       const set = (isActive: boolean) =>
         call(0, '/platform/tenants/beta', token, { method: 'PATCH', body: JSON.stringify({ is_active: isActive }) });
-      expect((await set(false)).status).toBe(200);
+      await eventually(async () => expect((await set(false)).status).toBe(200)); // a busy server says to ask again
       const ofBeta = given.findLast(({ person: { tid } }) => tid === 'beta');
       if (ofBeta) expect([401, 403]).toContain((await call(1, '/version', ofBeta.token)).status);
-      expect((await set(true)).status).toBe(200);
+      await eventually(async () => expect((await set(true)).status).toBe(200));
     },
   };
 
@@ -194,6 +189,7 @@ it('sessions are what was given, for whom it was given, and no more', { timeout:
     await sleep(200 + random.below(400));
     await faults[names[count % names.length] ?? '']?.();
   }
+  await eventually(() => given.length > 0); // the faults may be quicker than all browsers
   over.abort();
   await Promise.all(browsers);
 

@@ -12,7 +12,7 @@ import { freePort } from './free-port.ts';
 
 export type TestMariadb = Awaited<ReturnType<typeof startMariadb>>;
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 /** Debian keeps it where only root looks for programs. */
 const env = { ...process.env, PATH: [process.env['PATH'] ?? '', '/usr/sbin'].join(delimiter) };
 

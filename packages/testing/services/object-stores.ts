@@ -9,7 +9,7 @@ import { freePort } from './free-port.ts';
 
 export type EmulatorProcess = { readonly url: string; readonly port: number; stop(): Promise<void> };
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 
 export const objectStoresEnvironment = (): Promise<string> =>
   virtualEnvironment({ name: 'object-stores', requirements: [join(import.meta.dirname, 'object-stores.txt')] });

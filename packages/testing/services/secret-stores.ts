@@ -12,7 +12,7 @@ import { ROOT } from '../paths.ts';
 import { virtualEnvironment } from '../virtual-environment.ts';
 import { freePort } from './free-port.ts';
 
-const START_TIMEOUT_MS = 60_000;
+const START_TIMEOUT_MS = 240_000;
 
 /** It can also run tasks: SVC_PYTHON. */
 export const secretStoresEnvironment = (): Promise<string> =>
