@@ -5,7 +5,8 @@
  *   a connection is idle, and an `error` event without a listener is an uncaught exception.)
  * - A connection that has met an outage is closed. It is never lent again and carries no further statement, because a
  *   rollback would only wait as well.
- * - Every wait is bounded: for a connection, for an answer (stall-detector.ts), for the end of the pool.
+ * - Every wait is bounded: for a connection (connection-queue.ts), for an answer (stall-detector.ts), for the end of the
+ *   pool.
  * - The caller sees every outage as `DatabaseUnavailableError`. A caller that found all connections in use sees
  *   `DatabaseBusyError`.
  * - Statements that are sent without waiting for one another go out in one write (see transaction.ts).
@@ -18,13 +19,13 @@ import { KEEP_ALIVE, backendOf, createWatch, cutConnection } from './watch-conne
 import type { Watch } from './watch-connection.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { momentFromPostgres } from './moment.ts';
-import { DatabaseBusyError, DatabaseUnavailableError, meansOutage } from './outage.ts';
+import { createConnectionQueue, watchOpening } from './connection-queue.ts';
+import type { OpeningConnections, QueueLimits } from './connection-queue.ts';
+import { DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createPooledSession } from './pooled-session.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
 
-export type PoolLimits = {
-  /** How long a request waits for a connection before it gets 503. */
-  connectTimeoutMs: number;
+export type PoolLimits = QueueLimits & {
   /** How long a statement may be unanswered before the watch asks whether the database answers at all. */
   suspectAfterMs: number;
   /** How long connections above `maxIdle` stay open unused. */
@@ -58,6 +59,7 @@ export type Pool = PostgresPool & {
 
 const DEFAULT_LIMITS: PoolLimits = {
   connectTimeoutMs: 5_000,
+  openTimeoutMs: 20_000,
   suspectAfterMs: 2_000,
   idleAboveMaxMs: 10_000,
   endGraceMs: 2_000,
@@ -84,9 +86,6 @@ const CANCEL_GRACE_MS = 2_000;
  */
 const ROLLED_BACK = { command: 'ROLLBACK', rowCount: 0, rows: [] };
 
-/** The message of pg when there was no connection in time, for any reason. */
-const WAITED_IN_VAIN = 'timeout exceeded when trying to connect';
-
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid, format) => {
     // bigint ids and counts stay far below 2^53, and JSON needs numbers.
@@ -102,7 +101,9 @@ export function openPool(options: PoolOptions): Pool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const isPooled = Boolean(options.directUrl);
   const pooled = isPooled ? createPooledSession({ ...options, session: SESSION }) : undefined;
-  const pool = createPgPool(options, limits);
+  let answers = 0;
+  const opening = watchOpening(() => answers);
+  const pool = createPgPool({ ...options, limits, opening });
   const open = new Set<pg.PoolClient>();
   /**
    * Connections whose prepared statements are invalid, or that may be lost. They are closed when they are released or
@@ -119,6 +120,7 @@ export function openPool(options: PoolOptions): Pool {
     if (!pooled) client.query(SESSION.join('; '), () => {});
   });
   const stalls = createStallDetector({
+    answers: () => answers,
     suspectAfterMs: limits.suspectAfterMs,
     deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
     watch: watchOf(options, limits),
@@ -126,6 +128,8 @@ export function openPool(options: PoolOptions): Pool {
       for (const client of open) worn.add(client);
     },
   });
+  const { stillAnswers } = stalls;
+  const queue = createConnectionQueue({ pool, opening, limits, answers: () => answers, stillAnswers });
 
   const statements = createStatementNames();
 
@@ -202,7 +206,9 @@ export function openPool(options: PoolOptions): Pool {
       writeTogether(client);
       if (sql === 'rollback' || sql.startsWith('begin')) givenUp = undefined;
       try {
-        return await (pooled ? sendPooled(pooled, sql, parameters) : send(client, sql, parameters));
+        const result = await (pooled ? sendPooled(pooled, sql, parameters) : send(client, sql, parameters));
+        answers += 1;
+        return result;
       } catch (failure) {
         const error = explained(failure);
         // The error was created where the answer was read; this stack leads to the caller.
@@ -219,37 +225,29 @@ export function openPool(options: PoolOptions): Pool {
 
     return {
       query: query as unknown as PostgresPoolClient['query'], // its other form, cursors, is not used here
-      release: (destroy = false) => client.release(destroy || fault !== undefined || worn.has(client)),
+      release: (destroy = false) => queue.release(client, destroy || fault !== undefined || worn.has(client)),
     };
   }
 
   async function connect(): Promise<PostgresPoolClient> {
-    let client = await connectOrExplain();
+    let client = await queue.connect();
     while (worn.has(client)) {
       client.release(true);
       cutConnection(client, 'Connection terminated: it may have been lost on the way');
-      client = await connectOrExplain();
+      client = await queue.connect();
     }
     const lent = lendable.get(client) ?? makeLendable(client);
     lendable.set(client, lent);
     return lent;
   }
 
-  async function connectOrExplain(): Promise<pg.PoolClient> {
-    return pool.connect().catch(async (error: Error) => {
-      const isFull = error.message === WAITED_IN_VAIN && open.size >= options.maxOpen;
-      if (isFull && (await stalls.stillAnswers())) throw new DatabaseBusyError();
-      throw new DatabaseUnavailableError(error, meansOutage(error));
-    });
-  }
-
   async function leadsToPostgres(): Promise<boolean> {
-    const client = await connectOrExplain();
+    const client = await queue.connect();
     try {
       const { rows } = (await ask(client, { text: 'select pg_backend_pid() as pid' })) as { rows: { pid: number }[] };
       return rows[0]?.pid === backendOf(client);
     } finally {
-      client.release();
+      queue.release(client, false);
     }
   }
 
@@ -258,10 +256,12 @@ export function openPool(options: PoolOptions): Pool {
     stalls.stop();
     const cut = setTimeout(() => {
       for (const client of open) cutConnection(client, 'Connection terminated: shutting down');
+      opening.cut();
     }, limits.endGraceMs);
     await pool.end(); // does not wait for idle connections to close, and an open socket keeps a process from ending
     await Promise.all([...open].map((client) => new Promise<void>((closed) => client.once('end', closed))));
     clearTimeout(cut);
+    queue.stop();
   }
 
   return {
@@ -269,7 +269,7 @@ export function openPool(options: PoolOptions): Pool {
     connect,
     end: () => (ended ??= end()),
     leadsToPostgres,
-    usage: () => ({ idle: pool.idleCount, busy: pool.totalCount - pool.idleCount, waiting: pool.waitingCount }),
+    usage: () => ({ idle: pool.idleCount, busy: pool.totalCount - pool.idleCount, waiting: queue.waiting() }),
   };
 }
 
@@ -279,7 +279,10 @@ function watchOf({ url, directUrl, applicationName }: PoolOptions, { connectTime
   return directUrl ? { ...watch, ask: () => watch.ask([]) } : watch;
 }
 
-function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
+function createPgPool(
+  options: PoolOptions & { limits: PoolLimits; opening: OpeningConnections },
+): pg.Pool {
+  const { limits, opening } = options;
   const isSession = !options.directUrl; // a pooler accepts no settings at connection time
   const statementTimeoutMs = isSession ? options.statementTimeoutMs : 0;
   const idleInTransactionTimeoutMs = isSession ? options.idleInTransactionTimeoutMs : 0;
@@ -288,7 +291,8 @@ function createPgPool(options: PoolOptions, limits: PoolLimits): pg.Pool {
     max: options.maxOpen,
     min: Math.min(options.maxIdle, options.maxOpen), // connections above this number close when idle
     idleTimeoutMillis: limits.idleAboveMaxMs,
-    connectionTimeoutMillis: limits.connectTimeoutMs,
+    connectionTimeoutMillis: limits.openTimeoutMs,
+    Client: opening.Client,
     ...(statementTimeoutMs > 0 && {
       statement_timeout: statementTimeoutMs,
     }),

@@ -289,6 +289,20 @@ describe('the connection pool', () => {
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
+  it('gives a released connection to a request for which a new one opens too slowly', async () => {
+    const db = open();
+    const transaction = await db.shared.startTransaction().execute();
+    const postmaster = cluster.pid ?? 0;
+    process.kill(postmaster, 'SIGSTOP'); // Postgres accepts no new connection, and its backends work
+    try {
+      const waiting = answer(db);
+      await transaction.commit().execute();
+      expect(await waiting).toEqual([{ one: 1 }]);
+    } finally {
+      process.kill(postmaster, 'SIGCONT');
+    }
+  });
+
   it('closes idle connections above the configured number', async () => {
     const db = open({ maxIdleConns: 1 });
     await Promise.all([sleepIn(db, 0.1), sleepIn(db, 0.1), sleepIn(db, 0.1), sleepIn(db, 0.1)]);

@@ -37,13 +37,10 @@ function adviceFor(cause: Error): string {
   return NOT_REACHABLE;
 }
 
-/**
- * The database is reachable, but all our connections to it were in use for the longest time that a caller may wait for
- * one.
- */
+/** The database is reachable, but the caller got no connection in the longest time that it may wait for one. */
 export class DatabaseBusyError extends Error {
-  constructor() {
-    super('all connections to the database are in use');
+  constructor(reason = 'all connections to the database are in use') {
+    super(reason);
   }
 }
 

@@ -3,8 +3,8 @@
  * statement looks the same on its own connection, so this asks on another one (watch-connection.ts). The answer
  * decides:
  *
- *   - No answer there either: every pending statement is given up. Its request gets 503 after seconds, instead of after
- *     the statement timeout.
+ *   - No answer there either, nor on any other connection in that time: every pending statement is given up. Its request
+ *     gets 503 after seconds, instead of after the statement timeout.
  *   - The backend is working: the statement may take as long as the statement timeout.
  *   - The backend waits for this process while this process waits for it, at two checks in a row: only that connection
  *     is lost.
@@ -32,6 +32,8 @@ export function createStallDetector(options: {
    * others are fine.
    */
   deadAfterMs: number;
+  /** Returns how many statements the database has answered. */
+  answers: () => number;
   watch: Watch;
   /** Called when some connections are lost although the database answers: unused ones may be lost as well. */
   onLost: () => void;
@@ -62,6 +64,7 @@ export function createStallDetector(options: {
   /** Returns whether the database answers. Cuts connections that are lost even though it does. */
   async function ask(): Promise<boolean> {
     const suspects = new Map(silentFor(suspectAfterMs).map((client) => [client, sent.get(client)?.since]));
+    const before = options.answers();
     const { answers, lost } = await watch.ask([...suspects.keys()].map(backendOf).filter((pid) => pid !== undefined));
     const given: number[] = [];
     for (const [client, since] of suspects) {
@@ -80,7 +83,7 @@ export function createStallDetector(options: {
       onLost();
       void watch.end(given);
     }
-    return answers;
+    return answers || options.answers() > before; // a busy machine may open the connection of the watch too slowly
   }
 
   // One timer for all statements: a timer for each would cost more than the map does.

@@ -4,6 +4,8 @@ import { findRun } from '../../db/dag-runs/dag-runs.ts';
 import type { ListedRun } from '../../db/dag-runs/dag-runs.ts';
 import { versionsOfRun } from '../../db/dags/dag-versions.ts';
 import type { TenantDb } from '../../db/database.ts';
+import { DatabaseBusyError, isOutage } from '../../db/outage.ts';
+import { ApiError } from '../../http/errors.ts';
 import { versionBody } from '../dags/bodies.ts';
 import type { DagRunBody } from './schemas.ts';
 import { noSuchRun } from '../paths.ts';
@@ -13,6 +15,20 @@ export async function existingRun(db: TenantDb, path: RunInPath): Promise<Listed
   const run = await findRun(db, path.dag_id, path.dag_run_id);
   if (!run) throw noSuchRun(path);
   return run;
+}
+
+/** Reads the run after its commit. A refusal without this advice would make the caller trigger another run. */
+export async function storedRun(scope: TenantDb, path: RunInPath): Promise<ListedRun> {
+  try {
+    return await existingRun(scope, path);
+  } catch (error) {
+    if (!isOutage(error) && !(error instanceof DatabaseBusyError)) throw error;
+    const { dag_id: dagId, dag_run_id: runId } = path;
+    throw new ApiError(
+      'database_unavailable',
+      `the run is stored as ${runId}, but could not be read: do not trigger it again, GET /api/v2/dags/${dagId}/dagRuns/${runId} shortly`,
+    );
+  }
 }
 
 /**

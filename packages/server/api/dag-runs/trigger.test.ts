@@ -1,7 +1,9 @@
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ensureTenant } from '../../auth/tenants.ts';
+import { openDatabase } from '../../db/database.ts';
 import type { TenantDb } from '../../db/database.ts';
+import { storedRun } from './bodies.ts';
 import { compileDags } from '@svc/testing/engine/compiled-dags.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
@@ -56,6 +58,19 @@ const countOf = async (dagId: string): Promise<number> =>
   (await db.selectFrom('dag_runs').select('id').where('dag_id', '=', dagId).execute()).length;
 
 describe('a trigger', () => {
+  it('says that the run is stored when the run cannot be read after its commit', async () => {
+    const away = openDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', maxOpenConns: 1, maxIdleConns: 0, statementTimeoutMs: 0, idleInTransactionTimeoutMs: 0 }); // prettier-ignore
+    try {
+      const reading = storedRun(away.tenant('t'), { dag_id: 'plain', dag_run_id: 'mine' });
+      await expect(reading).rejects.toMatchObject({
+        code: 'database_unavailable',
+        message: expect.stringContaining('the run is stored as mine'),
+      });
+    } finally {
+      await away.close();
+    }
+  });
+
   it('needs nothing but a body, and answers with the run', async () => {
     const run = await triggered({});
     expect(run).toMatchObject({

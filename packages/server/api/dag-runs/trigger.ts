@@ -16,7 +16,7 @@ import { momentOf, nowIso } from '@svc/spec/clock.ts';
 import type { NewRun, TriggerResult } from '../../engine/runs/create-run.ts';
 import type { TriggerOptions } from '../../engine/runs/trigger-run.ts';
 import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
-import { existingRun, runBody } from './bodies.ts';
+import { runBody, storedRun } from './bodies.ts';
 import { DagRun, DagRunCreate, RUN_TAGS } from './schemas.ts';
 import type { DagRunBody } from './schemas.ts';
 import { noSuchDag, staleDag } from '../paths.ts';
@@ -84,7 +84,7 @@ export async function triggerInName(
   const scope = databaseOf(request, db);
   await nextTurn(); // yields to the dispatch of the first task, which the lookup below would delay
   // The run is new, so all of its instances have its version.
-  return runBody(await existingRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
+  return runBody(await storedRun(scope, { dag_id: dagId, dag_run_id: run.run_id }));
 }
 
 async function refuseUnrunnable(db: TenantDb, dagId: string): Promise<void> {
