@@ -23,8 +23,13 @@ def make_server(**options) -> Server:
     return Server(**options)
 
 
+# It ends only a file that hangs: the limit of the product is too short for a busy machine.
+_PATIENT = {"wall_seconds": 600}
+
+
 def compile_path(path: str, folder: str | None = None, **limits) -> dict:
     server = make_server()
+    limits = {**_PATIENT, **limits}
     server.submit({"id": 1, "path": path, "dags_folder": folder or os.path.dirname(path), "limits": limits})
     while not (answers := server.step()):
         pass
@@ -47,7 +52,7 @@ def compile_texts(*texts: str) -> list:
             path = os.path.join(folder, f"dag_{number}.py")
             with open(path, "w", encoding="utf-8") as file:
                 file.write(text)
-            server.submit({"id": number, "path": path, "dags_folder": folder})
+            server.submit({"id": number, "path": path, "dags_folder": folder, "limits": _PATIENT})
         answers: list = []
         while server.jobs or server.waiting:
             answers += [json.loads(text) for text in server.step()]

@@ -65,7 +65,9 @@ class Workspace:
         """The tags of the DAG, and whether they came from the cache."""
         before = self.hits
         path = os.path.join(self.root, "dags", "a.py")
-        self.server.submit({"id": 1, "path": path, "dags_folder": self.root, "bundle": BUNDLE, "limits": {}, **more})
+        self.server.submit(
+            {"id": 1, "path": path, "dags_folder": self.root, "bundle": BUNDLE, "limits": {"wall_seconds": 600}, **more}
+        )
         while not (answers := self.server.step()):
             pass
         answer = json.loads(answers[0])

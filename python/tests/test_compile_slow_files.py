@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import unittest
 
-from svc_runtime.compile_server import Server
+from .support import make_server
 
 _GOOD = 'from airflow.sdk import DAG\nwith DAG("good{0}", schedule=None):\n    pass\n'
 
@@ -17,12 +17,13 @@ class SlowFiles(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             place = pathlib.Path(folder)
             (place / "endless.py").write_text("while True: pass\n", encoding="utf-8")
-            server = Server(1)
-            server.submit({"id": 0, "path": str(place / "endless.py"), "limits": {"wall_seconds": 600}})
+            server = make_server(concurrency=1)
+            limits = {"wall_seconds": 600, "cpu_seconds": 600}
+            server.submit({"id": 0, "path": str(place / "endless.py"), "limits": limits})
             for number in range(1, 4):
                 path = place / f"good{number}.py"
                 path.write_text(_GOOD.format(number), encoding="utf-8")
-                server.submit({"id": number, "path": str(path)})
+                server.submit({"id": number, "path": str(path), "limits": limits})
             answered: list = []
             while len(answered) < 3:
                 answered += [json.loads(answer) for answer in server.step()]

@@ -16,7 +16,7 @@ from svc_runtime.run_server.leftovers import Leftovers
 from svc_runtime.run_server.own_places import remove_tree
 from svc_runtime.run_server.server import Server
 
-from .run_agent import Agent, drop_privileges
+from .run_agent import PATIENCE, Agent, drop_privileges
 
 TRACES = """
     import locale, os, resource, signal, subprocess, sys, tempfile, threading, time
@@ -211,7 +211,7 @@ class Isolated(unittest.TestCase):
         return attempt
 
     def eventually(self, condition, what: str) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while not condition():
             self.assertLess(time.monotonic(), deadline, what)
             self.agent.pump(lambda: True)

@@ -8,7 +8,7 @@ import textwrap
 import time
 import unittest
 
-from .run_agent import Agent
+from .run_agent import PATIENCE, Agent
 
 GROUPS = """
 import sys
@@ -132,7 +132,7 @@ class Modules(unittest.TestCase):
         return attempt.value()
 
     def until(self, task: str, expected) -> None:
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + PATIENCE
         while (found := self.loads(task)) != expected:
             self.assertLess(time.monotonic(), deadline, f"{task} finds {found}")
 
@@ -159,4 +159,4 @@ class Modules(unittest.TestCase):
         self.agent.tell({"op": "load_late", "names": ["pack_last"]})
         self.agent.tell({"op": "load_late", "names": ["pack_last", "no_such_module"]})
         self.agent.stdin.close()
-        self.assertEqual(self.agent.server.wait(30), 0)
+        self.assertEqual(self.agent.server.wait(PATIENCE), 0)

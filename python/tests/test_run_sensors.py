@@ -27,7 +27,7 @@ SENSORS = """
     from airflow.providers.standard.sensors.weekday import DayOfWeekSensor
     from airflow.providers.standard.triggers.temporal import TimeDeltaTrigger
 
-    FAST = {"poke_interval": 0.01, "timeout": 5}
+    FAST = {"poke_interval": 0.01, "timeout": 600}
     PAST, FUTURE = "2020-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"
 
     class Countdown(BaseTrigger):

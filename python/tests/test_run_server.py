@@ -14,7 +14,7 @@ from typing import Any
 
 from . import PYTHON
 from .nightly import IS_NIGHTLY
-from .run_agent import Agent
+from .run_agent import PATIENCE, Agent
 
 SIMPLE = """
     import os
@@ -90,14 +90,14 @@ def alive(pid: int) -> bool:
         return False
 
 
-def wait_until_gone(test: unittest.TestCase, pids, patience: float = 20) -> None:
+def wait_until_gone(test: unittest.TestCase, pids, patience: float = PATIENCE) -> None:
     deadline = time.monotonic() + patience
     while left := [pid for pid in pids if alive(pid)]:
         test.assertLess(time.monotonic(), deadline, f"still alive: {left}")
         time.sleep(0.005)
 
 
-def wait_until_reaped(test: unittest.TestCase, server: int, pid: int, patience: float = 20) -> None:
+def wait_until_reaped(test: unittest.TestCase, server: int, pid: int, patience: float = PATIENCE) -> None:
     deadline = time.monotonic() + patience
     while str(pid) in children(server):
         test.assertLess(time.monotonic(), deadline, f"not reaped: {pid}")
@@ -170,7 +170,7 @@ class Running(unittest.TestCase):
         agent = self.agent
         for _ in range(3):
             first = agent.run("one")
-            time.sleep(0.05)
+            ready_spare(agent)
             with open(f"/proc/{agent.server.pid}/task/{agent.server.pid}/children", encoding="ascii") as file:
                 for word in file.read().split():
                     self.assertNotEqual(int(word), first.pid)
@@ -225,9 +225,11 @@ class Running(unittest.TestCase):
                 fds()
         """
         with Agent(text) as agent:
-            agent.run("fds")
-            time.sleep(0.05)
-            for attempt in (agent.run("fds"), agent.run("fds")):
+            # One that is forked for its attempt, one that was a spare, and the next of either kind.
+            attempts = [agent.run("fds")]
+            ready_spare(agent)
+            attempts += [agent.run("fds"), agent.run("fds")]
+            for attempt in attempts:
                 self.assertEqual(attempt.value(), ["/dev/null", "pipe", "pipe", "socket"])
 
 
@@ -379,14 +381,14 @@ class Ending(unittest.TestCase):
         with Agent(FAMILY) as agent:
             pids = self.family(agent)[2]
             agent.stdin.close()
-            agent.server.wait(20)
+            agent.server.wait(PATIENCE)
             wait_until_gone(self, pids)
 
     def test_attempts_die_when_the_server_is_killed(self) -> None:
         with Agent(FAMILY) as agent:
             waits, bash, pids = self.family(agent)
             agent.server.kill()
-            agent.server.wait(20)
+            agent.server.wait(PATIENCE)
             wait_until_gone(self, [waits.pid, bash.pid])
             # What the agent does then: their groups still bear their names.
             for attempt in (waits, bash):
@@ -419,7 +421,7 @@ class Ending(unittest.TestCase):
             os.write(write, json.dumps(load).encode() + b"\n")
             self.assertIn(b"ready", agent.stdout.readline())
             agent.kill()
-            agent.wait(20)
+            agent.wait(PATIENCE)
             wait_until_gone(self, [server])
         finally:
             agent.kill()

@@ -26,7 +26,8 @@ class WhileItIsCompiled(unittest.TestCase):
     def submit(self, number: int, text: str) -> None:
         path = self.folder / f"file{number}.py"
         path.write_text(text, encoding="utf-8")
-        self.server.submit({"id": number, "path": str(path), "values": True})
+        limits = {"wall_seconds": 600}
+        self.server.submit({"id": number, "path": str(path), "values": True, "limits": limits})
 
     def lines(self, count: int) -> list:
         found: list = []
@@ -45,9 +46,9 @@ class WhileItIsCompiled(unittest.TestCase):
             self.submit(number, f'{_HEAD}with DAG("d{number}"):\n    pass\n')
         self.assertEqual([line["ok"] for line in self.lines(2)], [True, True])
         [waiting] = self.server.jobs.values()
-        waiting.started -= 100
+        waiting.started -= 1_000
         assert waiting.waits_since is not None
-        waiting.waits_since -= 100
+        waiting.waits_since -= 1_000
         self.server.step()
         self.answer(1, text="late")
         [done] = self.lines(1)

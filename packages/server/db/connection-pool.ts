@@ -279,9 +279,7 @@ function watchOf({ url, directUrl, applicationName }: PoolOptions, { connectTime
   return directUrl ? { ...watch, ask: () => watch.ask([]) } : watch;
 }
 
-function createPgPool(
-  options: PoolOptions & { limits: PoolLimits; opening: OpeningConnections },
-): pg.Pool {
+function createPgPool(options: PoolOptions & { limits: PoolLimits; opening: OpeningConnections }): pg.Pool {
   const { limits, opening } = options;
   const isSession = !options.directUrl; // a pooler accepts no settings at connection time
   const statementTimeoutMs = isSession ? options.statementTimeoutMs : 0;

@@ -94,7 +94,11 @@ it('a request does not wait for ever when an earlier request took its connection
 
 it.each([
   ['all connections are in use', { opening: 0, stillAnswers: true }, DatabaseBusyError],
-  ['all connections are in use and the database is silent', { opening: 0, stillAnswers: false }, DatabaseUnavailableError],
+  [
+    'all connections are in use and the database is silent',
+    { opening: 0, stillAnswers: false },
+    DatabaseUnavailableError,
+  ],
   ['a connection opens and the database is silent', { opening: 1 }, DatabaseUnavailableError],
 ])('a request waits 5 s when %s', async (_, given, expected) => {
   Object.assign(state, given);

@@ -106,7 +106,9 @@ export function createConnectionQueue(options: {
 
   function silence(count: number): Error {
     const seconds = limits.connectTimeoutMs / 1_000;
-    return new Error(`timeout exceeded when trying to connect: no answer in ${seconds} s, ${count} connections opening`);
+    return new Error(
+      `timeout exceeded when trying to connect: no answer in ${seconds} s, ${count} connections opening`,
+    );
   }
 
   function tick(): void {
@@ -179,4 +181,5 @@ export function watchOpening(answers: () => number): OpeningConnections {
   };
 }
 
-const hasReceived = ({ connection: { stream } }: pg.Client): boolean => stream instanceof Socket && stream.bytesRead > 0;
+const hasReceived = ({ connection: { stream } }: pg.Client): boolean =>
+  stream instanceof Socket && stream.bytesRead > 0;

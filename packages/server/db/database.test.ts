@@ -114,8 +114,10 @@ describe('a database that goes away', () => {
     const db = open({ maxIdleConns: 0, limits: { connectTimeoutMs: 1_000, suspectAfterMs: 500, idleAboveMaxMs: 1 } });
     const until = Date.now() + 2_000;
     const outcomes = new Set<unknown>();
+    // On a busy machine, the first termination takes longer than that.
+    const goesOn = () => Date.now() < until || !outcomes.has(DatabaseUnavailableError);
     const worker = async () => {
-      while (Date.now() < until) {
+      while (goesOn()) {
         outcomes.add(await outcomeOf(db.ping().then(() => 'answered')));
         outcomes.add(
           await outcomeOf(
@@ -129,7 +131,7 @@ describe('a database that goes away', () => {
       }
     };
     const terminator = async () => {
-      while (Date.now() < until) await terminateAll();
+      while (goesOn()) await terminateAll();
     };
     await Promise.all([worker(), worker(), worker(), terminator()]);
     expect([...outcomes].filter((outcome) => outcome !== 'answered' && outcome !== DatabaseUnavailableError)).toEqual(
@@ -179,7 +181,7 @@ describe('a database that does not answer', () => {
       const hanging = outcomeOf(answer(db));
       await db.close();
       await hanging;
-      await eventually(() => openSockets() <= before, { withinMs: 5_000 });
+      await eventually(() => openSockets() <= before); // the watch may have one for as long as it may connect
     } finally {
       cluster.resume();
     }
@@ -201,7 +203,8 @@ describe('a connection that is lost on the way, though the database answers on o
 
   it('is given up without waiting for the statement timeout, and those that are idle are not tried one by one', async () => {
     const db = open({ url: line.url(url), maxIdleConns: 4, statementTimeoutMs: 0 }); // nothing else ends the wait
-    await Promise.all([1, 2, 3, 4].map(() => sleepIn(db, 0.1)));
+    const connections = await Promise.all([1, 2, 3, 4].map(() => db.shared.startTransaction().execute()));
+    await Promise.all(connections.map((transaction) => transaction.commit().execute()));
     expect(line.silence()).toBe(4);
     expect(await outcomeOf(answer(db))).toBe(DatabaseUnavailableError);
     expect(await answer(db)).toEqual([{ one: 1 }]);
@@ -281,11 +284,11 @@ describe('the connection pool', () => {
   it('never opens more connections than configured, and fails who waits too long', async () => {
     // Nobody wonders about the two that take long: that would be one more connection.
     const db = open({ maxOpenConns: 2, limits: { ...LIMITS, connectTimeoutMs: 1_500, suspectAfterMs: 30_000 } });
-    const slow = [sleepIn(db, 4), sleepIn(db, 4)];
+    const slow = await Promise.all([1, 2].map(() => db.shared.startTransaction().execute()));
     const late = Array.from({ length: 20 }, () => outcomeOf(answer(db)));
     expect(new Set(await Promise.all(late))).toEqual(new Set([DatabaseBusyError]));
     expect(db.poolUsage()).toMatchObject({ busy: 2, waiting: 0 });
-    await Promise.all(slow);
+    await Promise.all(slow.map((transaction) => transaction.commit().execute()));
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
@@ -310,13 +313,13 @@ describe('the connection pool', () => {
   });
 
   it('cancels a statement at the statement timeout and keeps its connection', async () => {
-    const db = open({ maxOpenConns: 1, statementTimeoutMs: 300 });
+    const db = open({ maxOpenConns: 1, statementTimeoutMs: 1_500 });
     await expect(sleepIn(db, 20)).rejects.toMatchObject({ code: '57014' });
     expect(await answer(db)).toEqual([{ one: 1 }]);
   });
 
   it('gives up a connection on which even that does not arrive, though others answer', async () => {
-    const db = open({ maxOpenConns: 1, statementTimeoutMs: 300 });
+    const db = open({ maxOpenConns: 1, statementTimeoutMs: 1_500 });
     const { rows } = await sql<{ pid: number }>`select pg_backend_pid() as pid`.execute(db.shared);
     const pid = rows[0]?.pid ?? 0;
     const unanswered = outcomeOf(sleepIn(db, 20));

@@ -15,8 +15,8 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxOpenConns: 4,
     maxIdleConns: 1,
-    statementTimeoutMs: 5_000,
-    idleInTransactionTimeoutMs: 5_000,
+    statementTimeoutMs: 60_000,
+    idleInTransactionTimeoutMs: 60_000,
   });
   const tenants = await db.shared
     .insertInto('tenants')

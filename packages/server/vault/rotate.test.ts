@@ -27,8 +27,8 @@ beforeAll(async () => {
     url: testDatabase.url,
     maxOpenConns: 6,
     maxIdleConns: 1,
-    statementTimeoutMs: 10_000,
-    idleInTransactionTimeoutMs: 10_000,
+    statementTimeoutMs: 60_000,
+    idleInTransactionTimeoutMs: 60_000,
   });
   const rows = await db.shared
     .insertInto('tenants')
