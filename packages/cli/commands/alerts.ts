@@ -1,5 +1,7 @@
 /** `svc alerts`: rules, what was sent, mute, acknowledge, test. */
 import type { Alert, AlertRule } from '@svc/client/wire-types.ts';
+import { ALERT_CHANNELS, ALERT_EVENTS, isAlertEvent } from '@svc/spec/alerts/alert-events.ts';
+import type { AlertChannel, AlertEvent } from '@svc/spec/alerts/alert-events.ts';
 import { Option } from 'commander';
 import { CliError, EXIT, usageError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -12,21 +14,9 @@ import { timeText } from '../output/wording.ts';
 import { parseCount } from '../runs/run-options.ts';
 import type { SvcCommand } from '../svc-command.ts';
 
-const EVENTS = [
-  'failed',
-  'retried',
-  'lost_worker',
-  'broken_file',
-  'late',
-  'stuck',
-  'stale_schedule',
-  'recovered',
-] as const;
-const CHANNELS = ['webhook', 'slack_webhook', 'slack_bot', 'pagerduty', 'opsgenie', 'teams', 'email'] as const;
-
 type AddOptions = ClientCommandOptions & {
-  on: (typeof EVENTS)[number][];
-  channel: (typeof CHANNELS)[number];
+  on: AlertEvent[];
+  channel: AlertChannel;
   connection: string;
   target?: string;
   dag: string[];
@@ -103,16 +93,16 @@ function addAdd(alerts: SvcCommand, context: CliContext): void {
     .description('Add an alert rule')
     .argument('<name>', 'name of the rule')
     .addOption(
-      new Option('--on <event>', `an event; may be repeated (${EVENTS.join(', ')})`)
+      new Option('--on <event>', `an event; may be repeated (${ALERT_EVENTS.join(', ')})`)
         .default([], 'failed and recovered')
         .argParser((word, before) => {
-          if (!(EVENTS as readonly string[]).includes(word)) {
-            throw usageError(`there is no event ${word}`, `events are ${EVENTS.join(', ')}`);
+          if (!isAlertEvent(word)) {
+            throw usageError(`there is no event ${word}`, `events are ${ALERT_EVENTS.join(', ')}`);
           }
           return [...(before as string[]), word];
         }),
     )
-    .addOption(new Option('--channel <channel>', 'where to send').choices(CHANNELS).makeOptionMandatory())
+    .addOption(new Option('--channel <channel>', 'where to send').choices(ALERT_CHANNELS).makeOptionMandatory())
     .requiredOption('--connection <conn-id>', 'the connection with the address and the secret')
     .option('--target <text>', 'the channel of a Slack bot, such as #alerts, or mail addresses')
     .option('--dag <glob>', 'only these DAGs; may be repeated', repeated, [])

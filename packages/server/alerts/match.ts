@@ -1,7 +1,7 @@
 /** Decides which rules match a fact. It is pure. */
 import { causeOf, isFailureCause, isInfrastructure } from '@svc/spec/failure-causes.ts';
 import type { FactRow, MatchedDag, RuleOfTenant } from '../db/alerts/facts.ts';
-import type { AlertEvent } from './events.ts';
+import type { AlertEvent } from '@svc/spec/alerts/alert-events.ts';
 
 /**
  * `*` stands for any text, `?` for one character. After a character that does not match, only the last `*` takes one

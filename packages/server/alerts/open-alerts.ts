@@ -14,7 +14,7 @@ import type { RuleRow } from '../db/alerts/rules.ts';
 import type { AlertChange, FactRow, MatchedDag, RuleOfTenant } from '../db/alerts/facts.ts';
 import { fingerprintOf } from '../diagnosis/cause.ts';
 import { canUpdate } from './channels/channels.ts';
-import type { AlertEvent } from './events.ts';
+import type { AlertEvent } from '@svc/spec/alerts/alert-events.ts';
 import { eventFor } from './match.ts';
 import { endOfQuiet } from './quiet-hours.ts';
 

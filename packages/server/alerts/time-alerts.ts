@@ -17,7 +17,7 @@ import {
 } from '../db/alerts/time-conditions.ts';
 import type { LateRun, OpenSource, TimeCondition } from '../db/alerts/time-conditions.ts';
 import type { SharedDb } from '../db/database.ts';
-import type { AlertEvent } from './events.ts';
+import type { AlertEvent } from '@svc/spec/alerts/alert-events.ts';
 import { matchesPlace } from './match.ts';
 import { dueOf } from './open-alerts.ts';
 

@@ -1,4 +1,5 @@
 /** All channels by name, and sending one message through one of them. */
+import type { AlertChannel } from '@svc/spec/alerts/alert-events.ts';
 import { idempotencyKey } from '../message.ts';
 import type { AlertMessage } from '../message.ts';
 import { ChannelError } from '../outbound.ts';
@@ -11,19 +12,16 @@ import type { SendMail } from './smtp.ts';
 import { TEAMS } from './teams.ts';
 import { WEBHOOK } from './webhook.ts';
 
-const HTTP_CHANNELS = {
+const HTTP_CHANNELS: Record<Exclude<AlertChannel, 'email'>, HttpChannel> = {
   webhook: WEBHOOK,
   slack_webhook: SLACK_WEBHOOK,
   slack_bot: SLACK_BOT,
   pagerduty: PAGERDUTY,
   opsgenie: OPSGENIE,
   teams: TEAMS,
-} as const satisfies Record<string, HttpChannel>;
+};
 
 type HttpChannelName = keyof typeof HTTP_CHANNELS;
-const EMAIL = 'email';
-export type ChannelName = HttpChannelName | typeof EMAIL;
-export const CHANNEL_NAMES: readonly ChannelName[] = [...(Object.keys(HTTP_CHANNELS) as HttpChannelName[]), EMAIL];
 
 const isHttpChannel = (name: string): name is HttpChannelName => Object.hasOwn(HTTP_CHANNELS, name);
 
@@ -39,7 +37,7 @@ export async function sendMessage(
   message: AlertMessage,
   target: ChannelTarget,
 ): Promise<string | null> {
-  if (name === EMAIL) {
+  if (name === 'email') {
     await sendByMail(sendMail, message, target);
     return null;
   }

@@ -1,8 +1,7 @@
 /** Alert rules and alerts as JSON. */
 import { Type } from 'typebox';
-import { CHANNEL_NAMES } from '../../alerts/channels/channels.ts';
-import { ALERT_EVENTS } from '../../alerts/events.ts';
-import type { AlertEvent } from '../../alerts/events.ts';
+import { ALERT_CHANNELS, ALERT_EVENTS } from '@svc/spec/alerts/alert-events.ts';
+import type { AlertEvent } from '@svc/spec/alerts/alert-events.ts';
 import { DateTime, Nullable } from '../../http/schemas.ts';
 
 const Text = Type.String();
@@ -45,7 +44,7 @@ export const CreateAlertRuleBody = Type.Object(
     ),
     stuck_seconds: Seconds('Of `stuck`: a task that waits this long for a worker or a slot. Default: 900'),
     stale_seconds: Seconds('Of `stale_schedule`: a next run that is overdue by this much. Default: 600'),
-    channel: Type.Enum([...CHANNEL_NAMES]),
+    channel: Type.Enum([...ALERT_CHANNELS]),
     connection_id: Type.String({ minLength: 1, maxLength: 200, description: 'The connection with address and secret' }),
     target: Type.String({
       maxLength: 1_000,

@@ -1,4 +1,4 @@
-/** The events that a rule may name, and the channels. */
+/** The events and the channels that an alert rule may name. */
 export const ALERT_EVENTS = [
   'failed',
   'retried',
@@ -12,3 +12,15 @@ export const ALERT_EVENTS = [
 export type AlertEvent = (typeof ALERT_EVENTS)[number];
 
 export const isAlertEvent = (word: string): word is AlertEvent => (ALERT_EVENTS as readonly string[]).includes(word);
+
+/** Where a message of a rule goes. */
+export const ALERT_CHANNELS = [
+  'webhook',
+  'slack_webhook',
+  'slack_bot',
+  'pagerduty',
+  'opsgenie',
+  'teams',
+  'email',
+] as const;
+export type AlertChannel = (typeof ALERT_CHANNELS)[number];
