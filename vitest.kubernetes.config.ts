@@ -23,10 +23,10 @@ const EACH = {
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Pods start in seconds, and a dozen of them at once later.
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 60_000, interval: 100 } },
+    // Pods start in seconds, a dozen of them at once later, and all of them much later on a busy machine.
+    testTimeout: 400_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 150_000, interval: 100 } },
     reporters: reporters('verbose'),
     projects: [
       {

@@ -21,9 +21,9 @@ export default defineConfig({
       'packages/testing/vitest/seeds.ts',
       'packages/testing/vitest/declared-answers.ts',
     ],
-    testTimeout: 120_000,
+    testTimeout: 300_000,
     hookTimeout: 900_000, // the first run compiles or downloads them
-    expect: { poll: { timeout: 30_000 } },
+    expect: { poll: { timeout: 120_000 } },
     sequence: { sequencer: LongFilesFirst },
     maxWorkers: 2, // each waits for servers and Python processes for much of its time
     reporters: reporters('verbose'),

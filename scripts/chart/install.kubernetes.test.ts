@@ -71,7 +71,7 @@ beforeAll(async () => {
   // The strictest that the cluster itself enforces.
   await kubectl('label', 'namespace', namespace.name, 'pod-security.kubernetes.io/enforce=restricted');
   notes = await installRelease('install', { ...release, change: VALUES });
-}, 480_000);
+}, 900_000);
 afterAll(async () => {
   await helm(['uninstall', NAME, '--namespace', namespace.name, '--ignore-not-found']);
   await namespace[Symbol.asyncDispose]();
@@ -147,7 +147,7 @@ describe('an installed release', () => {
       await addDag(session, 'waits', DAGS.waits);
       runId = await trigger(session, 'waits');
       const path = `/dags/waits/dagRuns/${encodeURIComponent(runId)}/taskInstances/hold/logs/1`;
-      await eventually(async () => (await session.text(path)).includes('waiting'), { withinMs: 90_000 });
+      await eventually(async () => (await session.text(path)).includes('waiting'), { withinMs: 240_000 });
       const { items } = await core.listNamespacedPod({ namespace: tasks });
       podName = items.find(({ metadata }) => metadata?.labels?.['svc.dev/dag'] === 'waits')?.metadata?.name ?? '';
     }
@@ -216,9 +216,9 @@ describe('an installed release', () => {
     // The pods of before take their time to end.
     await eventually(async () => expect((await sql(users)).trim().split('\n')).toEqual(['svc_api', 'svc_scheduler']), {
       everyMs: 500,
-      withinMs: 150_000,
+      withinMs: 240_000,
     });
-  }, 400_000);
+  }, 900_000);
 
   it('is uninstalled, and leaves the keys and the data alone', async () => {
     await helm(['uninstall', NAME, '--namespace', namespace.name, '--wait', '--timeout', '3m']);
@@ -238,7 +238,7 @@ describe('an installed release', () => {
           'secret/web-tls',
         ]);
       },
-      { everyMs: 500, withinMs: 120_000 },
+      { everyMs: 500, withinMs: 240_000 },
     );
     const gone = await kubectl('get', 'namespace', tasks, '--ignore-not-found', '--output', 'name');
     expect(gone).toBe('');

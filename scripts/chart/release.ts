@@ -109,6 +109,6 @@ export function untilEnded({ api }: Session, dagId: string, runId: string): Prom
       const { state } = await api<{ state: string }>('GET', path);
       return ['success', 'failed'].includes(state) && state;
     },
-    { everyMs: 300, withinMs: 120_000 },
+    { everyMs: 300, withinMs: 240_000 },
   );
 }

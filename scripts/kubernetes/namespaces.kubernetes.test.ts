@@ -54,8 +54,8 @@ it.each(['SIGTERM', 'SIGKILL'] as const)(
       await eventually(() => !existsSync(state));
     }
     await ended;
-    expect(processesWith(marker)).toEqual([]);
-    expect(cgroupsOf(state)).toEqual([]);
+    await eventually(() => expect(processesWith(marker)).toEqual([]));
+    await eventually(() => expect(cgroupsOf(state)).toEqual([]));
     // By what is mounted, at the start of a line: folders of other mounts may have any name.
     expect(readFileSync('/proc/mounts', 'utf8')).not.toMatch(/^svc-test /m);
     expect(existsSync('/sys/class/net/svc-test')).toBe(false);

@@ -83,7 +83,7 @@ describe.each(['sqlite', 'mariadb'] as const)('an Airflow on %s', (kind) => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  it('comes over whole: secrets, pools, the DAG and the run with its mapped tasks', { timeout: 60_000 }, async () => {
+  it('comes over whole: secrets, pools, the DAG and the run with its mapped tasks', { timeout: 300_000 }, async () => {
     const env = {
       XDG_CONFIG_HOME: home,
       SVC_DATABASE_URL: server.config.database.url,

@@ -31,7 +31,11 @@ const attempt = ({ on = server, password = 'a wrong guess', username = ADMIN_EMA
 
 async function statuses(attempts: readonly Attempt[]): Promise<number[]> {
   const result: number[] = [];
-  for (const one of attempts) result.push((await attempt(one)).status);
+  for (const [index, one] of attempts.entries()) {
+    // On a busy machine, these attempts may take longer than the minute of a window: the first one opens it again.
+    if (index > 0) await moveWindowBack(0);
+    result.push((await attempt(one)).status);
+  }
   return result;
 }
 

@@ -146,7 +146,7 @@ async function untilWaiting(count: number): Promise<void> {
         where datname = current_database() and wait_event_type = 'Lock'`.execute(server.db.shared);
       expect(rows[0]?.waiting).toBe(count);
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
 }
 

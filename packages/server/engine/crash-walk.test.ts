@@ -23,7 +23,7 @@ import { countRunning } from './sql/queued-runs.ts';
 let plant: CrashPlant;
 
 /** Some hundred cases: a machine that does ten things at once takes a minute for a walk that takes seconds on a quiet one. */
-const PATIENCE_MS = 300_000;
+const PATIENCE_MS = 900_000;
 
 const GRAPHS = {
   diamond: graphOf({ a: [], b: ['a'], c: ['a'], d: ['b', 'c'], e: ['d'] }),

@@ -181,7 +181,7 @@ describe('when the database is slow', () => {
       return rows[0]?.open ?? 0;
     };
     // And the test's own. One that was closed just now may still be there for a moment.
-    await expect.poll(opened, { timeout: 2_000 }).toBeLessThanOrEqual(3 + 1);
+    await expect.poll(opened).toBeLessThanOrEqual(3 + 1);
     await Promise.race(waiting); // refused: no other answer is possible while the table is held
     await release();
     const answers = await Promise.all(waiting);

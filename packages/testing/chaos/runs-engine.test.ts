@@ -23,7 +23,7 @@ async function start(input: Parameters<typeof startScriptedScheduler>[0] = {}): 
 
 const tickUntil = async (scheduler: ScriptedScheduler, isDone: () => Promise<boolean>): Promise<void> => {
   const look = async (): Promise<boolean> => (await isDone()) || (await scheduler.scheduler.tick(), false);
-  await eventually(look, { everyMs: 50, withinMs: 60_000 });
+  await eventually(look, { everyMs: 50 });
 };
 
 const isOver = (scheduler: ScriptedScheduler, run: number) => async (): Promise<boolean> =>

@@ -126,11 +126,11 @@ it('makes pods by a connection, follows their logs, takes their value and remove
   expect(made[0]?.metadata?.labels).toMatchObject({ dag_id: 'pods', task_id: 'says' });
   expect(made[0]?.spec?.containers[0]?.image).toBe(BASE_IMAGE);
   // Ours by the control plane, theirs by the operator.
-  await eventually(async () => expect(await left()).toEqual([]), { withinMs: 120_000 });
+  await eventually(async () => expect(await left()).toEqual([]), { withinMs: 240_000 });
 }, 600_000);
 
 it('lets the triggerer wait for the pod of a deferred task', async () => {
   const runId = await run('deferred', { waits: 'success' });
   expect(await server.log('deferred', runId, 'waits')).toContain('waited for');
-  await eventually(async () => expect(await left()).toEqual([]), { withinMs: 120_000 });
+  await eventually(async () => expect(await left()).toEqual([]), { withinMs: 240_000 });
 }, 600_000);

@@ -64,6 +64,7 @@ afterAll(async () => {
 /** A sign-in in a new browser, up to the page at which it ends. */
 async function signIn(server: SsoServer, name: keyof typeof ACCOUNTS): Promise<Page> {
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
+  context.setDefaultTimeout(100_000); // a busy machine takes its time
   const page = await context.newPage();
   await page.goto(`${server.url}/auth/login?next=/docs`);
   await page.click('text=Single sign-on');

@@ -74,7 +74,7 @@ describe('POST /api/v2/connections/test', () => {
     expect([begun.status, begun.json()]).toMatchObject([202, { connection_id: 'later', state: 'pending' }]);
     const headers = { 'airflow-connection-test-token': String(begun.json()['token']) };
     const state = () => server.call(path, { token, headers });
-    await expect.poll(async () => (await state()).json()['state'], { timeout: 60_000 }).toBe('failed');
+    await expect.poll(async () => (await state()).json()['state'], { timeout: 120_000 }).toBe('failed');
     expect((await state()).json()['result_message']).toContain('apache-airflow-providers-postgres');
     expect(`${(await state()).text}${server.logLines.join()}`).not.toContain(canary);
     expect((await server.call('/api/v2/connections/later', { token })).status).toBe(404);

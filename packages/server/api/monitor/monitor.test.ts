@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { startTestServer } from '@svc/testing/server/test-server.ts';
 import type { TestServer } from '@svc/testing/server/test-server.ts';
 import { loadConfig } from '../../config/load.ts';
@@ -51,11 +52,11 @@ describe('GET /api/v2/monitor/health', () => {
   it('follows a real scheduler: healthy while it beats, unhealthy when it has left', async () => {
     const scheduler = await startScheduler();
     try {
-      await vi.waitFor(async () => expect((await health()).scheduler['status']).toBe('healthy'), { timeout: 30_000 });
+      await vi.waitFor(async () => expect((await health()).scheduler['status']).toBe('healthy'), { timeout: 120_000 });
       const beat = (await health()).scheduler['latest_scheduler_heartbeat'];
       expect(beat).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+\+00:00$/);
       const nextBeat = async () => expect((await health()).scheduler['latest_scheduler_heartbeat']).not.toBe(beat);
-      await vi.waitFor(nextBeat, { timeout: 20_000, interval: 200 });
+      await vi.waitFor(nextBeat, { timeout: 120_000, interval: 200 });
     } finally {
       await scheduler.close();
     }
@@ -63,8 +64,12 @@ describe('GET /api/v2/monitor/health', () => {
   });
 
   it('calls a scheduler unhealthy that has been silent for more than thirty seconds', async () => {
-    await beatAgo(25);
-    expect((await health()).scheduler['status']).toBe('healthy');
+    // A busy machine may take the five seconds that are left: then it is tried again.
+    await eventually(async () => {
+      await server.db.shared.deleteFrom('heartbeats').execute();
+      await beatAgo(25);
+      expect((await health()).scheduler['status']).toBe('healthy');
+    });
     await server.db.shared.deleteFrom('heartbeats').execute();
     await beatAgo(31);
     expect((await health()).scheduler).toMatchObject({

@@ -20,7 +20,7 @@ import type { TestServer } from '@svc/testing/server/test-server.ts';
 // Over all operations together. To search further: npm run bench -- properties --only fuzz
 const RUNS = 1_500;
 /** Sooner than one that never comes: on a busy machine the largest bodies take their time. */
-const ANSWER_WITHIN_MS = 20_000;
+const ANSWER_WITHIN_MS = 120_000;
 
 let server: TestServer;
 let api: Api;
@@ -247,7 +247,7 @@ const faultFor = (operation: Operation): fc.Arbitrary<Fault> =>
   );
 
 describe('input that nobody means', () => {
-  it('gets an answer that is no server error, from every operation', { timeout: RUNS * 100 }, async () => {
+  it('gets an answer that is no server error, from every operation', { timeout: RUNS * 1_000 }, async () => {
     const numRuns = Math.max(8, Math.floor(RUNS / api.operations.length));
     const statuses = new Map<number, number>();
     const found = new Map<string, string>();

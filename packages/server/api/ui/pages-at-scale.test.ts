@@ -59,7 +59,7 @@ async function tableScans(): Promise<Record<string, number>> {
       const { rows } = await sql`select pg_terminate_backend(pid) from ${others}`.execute(server.db.shared);
       expect(rows).toEqual([]);
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
   const { rows } = await sql<{ name: string; scans: number }>`
     select relname as name, seq_scan as scans from pg_stat_user_tables
@@ -74,7 +74,7 @@ const answerOf = (path: string): Promise<void> =>
       const { status, text } = await server.call(path, { token });
       expect({ path, status, text: status === 200 ? '' : text }).toEqual({ path, status: 200, text: '' });
     },
-    { timeout: 30_000, interval: 50 },
+    { timeout: 120_000, interval: 50 },
   );
 
 const ago = (hours: number): string => new Date(Date.now() - hours * 3_600_000).toISOString();

@@ -18,11 +18,10 @@ afterAll(() => engine?.close());
 /** The usage of each try, oldest first. */
 async function triesOf(run: number): Promise<StoredUsage[]> {
   const { rows } = await sql<{ usage: string | null }>`
-    select usage from task_instance_history where run = ${run}
-    union all select usage from task_instances t where run = ${run} and not exists (
-      select from task_instance_history h where h.run = t.run and h.try_number = t.try_number)`.execute(
-    engine.db.shared,
-  );
+    select usage, try_number from task_instance_history where run = ${run}
+    union all select usage, try_number from task_instances t where run = ${run} and not exists (
+      select from task_instance_history h where h.run = t.run and h.try_number = t.try_number)
+    order by try_number`.execute(engine.db.shared);
   return rows.map(({ usage }) => readUsage(usage));
 }
 

@@ -138,8 +138,8 @@ describe('the counters of work', () => {
       url: engine.url,
       maxOpenConns: 1,
       maxIdleConns: 1,
-      statementTimeoutMs: 30_000,
-      idleInTransactionTimeoutMs: 30_000,
+      statementTimeoutMs: 120_000,
+      idleInTransactionTimeoutMs: 120_000,
     });
     const folded = Promise.withResolvers<number>();
     const killed = Promise.withResolvers<void>();

@@ -58,7 +58,7 @@ const attemptsOf = (run: number, taskId: string): Attempt[] =>
   engine.seen.filter((attempt) => attempt.run === run && attempt.taskId === taskId);
 
 const untilParked = (run: number, taskId: string): Promise<void> =>
-  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe('awaiting_input'), { timeout: 30_000 });
+  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe('awaiting_input'), { timeout: 120_000 });
 
 it('a question that is answered before its attempt has ended goes on at once', async () => {
   engine.setScript(async (attempt) => {
@@ -96,7 +96,7 @@ it('a question whose time is up goes on by itself, and one without a time does n
       await engine.scheduler.tick();
       expect(await engine.states(run)).toEqual({ timed: 'success', patient: 'awaiting_input' });
     },
-    { timeout: 30_000, interval: 100 },
+    { timeout: 120_000, interval: 100 },
   );
   // What became due later has been done by now: whatever was due before would have been.
   await engine.scheduler.tick();
@@ -118,7 +118,7 @@ it('a task that waits for a person holds no slot of its run or of its task', asy
     dag: { max_active_tasks: 1 },
   });
   await untilParked(run, 'asks');
-  await vi.waitFor(async () => expect((await engine.states(run))['works']).toBe('success'), { timeout: 30_000 });
+  await vi.waitFor(async () => expect((await engine.states(run))['works']).toBe('success'), { timeout: 120_000 });
   const [asker] = attemptsOf(run, 'asks');
   if (!asker) throw new Error('nobody has asked');
   const second = await engine.trigger(asker.dagId);
@@ -152,7 +152,7 @@ it('with the web UI of Airflow 3.2 a task that asks is deferred, which holds the
         expect(found).toEqual(others === 1 ? ['deferred', 'scheduled'] : ['deferred', 'success']);
         return old.states(run);
       },
-      { timeout: 30_000, interval: 100 },
+      { timeout: 120_000, interval: 100 },
     );
     const [asks] = Object.entries(states).find(([, state]) => state === 'deferred') ?? [];
     const asker = old.seen.find((attempt) => attempt.run === run && attempt.taskId === asks);

@@ -52,7 +52,7 @@ describe('in a database', () => {
   const runIdOf = async (run: number): Promise<string> =>
     (await engine.scope.selectFrom('dag_runs').select('run_id').where('id', '=', run).executeTakeFirstOrThrow()).run_id;
   const isDeferred = (run: number): Promise<void> =>
-    vi.waitFor(async () => expect(await engine.states(run)).toEqual({ waits: 'deferred' }), { timeout: 30_000 });
+    vi.waitFor(async () => expect(await engine.states(run)).toEqual({ waits: 'deferred' }), { timeout: 120_000 });
   const eventOf = async (run: number): Promise<unknown> => {
     const rows = await engine.scope.selectFrom('triggers').select('event').where('run', '=', run).execute();
     return JSON.parse(rows[0]?.event ?? 'null');
@@ -103,7 +103,7 @@ describe('in a database', () => {
       );
     if (effects) engine.scheduler.applyEffects(effects);
     await vi.waitFor(async () => expect(await eventOf(waiting)).toEqual({ payload: { status: 'failed' } }), {
-      timeout: 30_000,
+      timeout: 120_000,
     });
     engine.setScript(play);
   });

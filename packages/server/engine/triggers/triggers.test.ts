@@ -48,7 +48,7 @@ const deferOnce =
 const attemptsOf = (run: number, taskId: string): Attempt[] =>
   engine.seen.filter((attempt) => attempt.run === run && attempt.taskId === taskId);
 const untilState = (run: number, taskId: string, state: string): Promise<void> =>
-  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe(state), { timeout: 30_000 });
+  vi.waitFor(async () => expect((await engine.states(run))[taskId]).toBe(state), { timeout: 120_000 });
 
 /** Who waits for the triggers of the run: asked for by now, and begun here. */
 async function newTriggerer(run: number): Promise<TriggererRef> {
@@ -59,7 +59,7 @@ async function newTriggerer(run: number): Promise<TriggererRef> {
       if (!job) throw new Error('no triggerer was asked for');
       return { tenantId: job.tenantId, triggererId: job.triggererId };
     },
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
   expect(await reports.start(ref, 'here')).toBe(true);
   return ref;

@@ -4,6 +4,7 @@ import { startClusterControlPlane } from '@svc/testing/kubernetes/control-plane.
 import type { ClusterControlPlane } from '@svc/testing/kubernetes/control-plane.ts';
 import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
+import { watchPods } from '@svc/testing/kubernetes/watch-pods.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 
 const DAG = `
@@ -70,10 +71,15 @@ describe('an attempt', () => {
 
   it('has what the models of the client say of its pod, in an image without the client', async () => {
     await server.addDag('overridden', OVERRIDDEN);
+    // Its pod is there for a few seconds, which a list of all pods may miss.
+    const labelled = new Set<string | undefined>();
+    const stopWatching = await watchPods(namespace.name, ({ metadata }) => {
+      if (metadata?.labels?.['team'] === 'blue') labelled.add(metadata.name);
+    });
     const runId = await server.trigger('overridden');
-    const labelled = { namespace: namespace.name, labelSelector: 'team=blue' };
-    await eventually(async () => expect((await core.listNamespacedPod(labelled)).items).toHaveLength(1));
     expect((await server.ended('overridden', runId, 200)).state).toBe('success');
+    await eventually(() => expect(labelled.size).toBe(1));
+    stopWatching();
     const path = `/dags/overridden/dagRuns/${encodeURIComponent(runId)}/taskInstances/only/xcomEntries/return_value?deserialize=true`;
     expect(await server.api('GET', path)).toMatchObject({ value: 'blue' });
   });

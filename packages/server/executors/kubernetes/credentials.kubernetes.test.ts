@@ -36,7 +36,7 @@ def leaks():
 
 leaks()
 `;
-const PATIENT = { withinMs: 120_000, everyMs: 200 };
+const PATIENT = { withinMs: 240_000, everyMs: 200 };
 const PORT = 19_091;
 
 let namespace: TestNamespace;

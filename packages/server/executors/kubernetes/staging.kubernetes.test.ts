@@ -6,7 +6,7 @@ import { createTestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import type { TestNamespace } from '@svc/testing/kubernetes/namespace.ts';
 import { eventually } from '@svc/testing/eventually.ts';
 
-const PATIENT = { withinMs: 120_000, everyMs: 300 };
+const PATIENT = { withinMs: 240_000, everyMs: 300 };
 
 /** The second task fails the first time, and leaves a note of it where only the files of its run are. */
 const passes = (name: string): string => `

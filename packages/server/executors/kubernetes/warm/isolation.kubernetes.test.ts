@@ -158,7 +158,7 @@ async function run<T>(api: Api, dagId: string, taskId: string): Promise<T> {
   const { dag_run_id: runId } = await api<{ dag_run_id: string }>('POST', `/dags/${dagId}/dagRuns`, {});
   const path = `/dags/${dagId}/dagRuns/${encodeURIComponent(runId)}`;
   await expect
-    .poll(async () => (await api<{ state: string }>('GET', path)).state, { timeout: 120_000 })
+    .poll(async () => (await api<{ state: string }>('GET', path)).state, { timeout: 240_000 })
     .toMatch(/success|failed/);
   const value = `${path}/taskInstances/${taskId}/xcomEntries/return_value?deserialize=true`;
   return (await api<{ value: T }>('GET', value)).value;

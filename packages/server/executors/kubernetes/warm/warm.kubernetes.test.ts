@@ -29,6 +29,13 @@ with DAG("held", schedule=None):
         return os.uname().nodename
     hold()
 
+with DAG("killed", schedule=None):
+    @task(retries=0)
+    def hold(ti=None):
+        print("it runs", flush=True)
+        time.sleep(900 if ti.try_number == 1 else 0)
+    hold()
+
 with DAG("leaks", schedule=None):
     @task
     def tell():
@@ -36,7 +43,7 @@ with DAG("leaks", schedule=None):
         return open(path).read() if os.access(path, os.R_OK) else ""
     tell()
 `;
-const PATIENT = { withinMs: 150_000, everyMs: 200 };
+const PATIENT = { withinMs: 240_000, everyMs: 200 };
 const PORT = 19_191;
 
 let namespace: TestNamespace;
@@ -94,14 +101,16 @@ describe('a warm worker', () => {
   });
 
   it('whose pod is killed loses its attempt at once, which is tried again elsewhere', async () => {
-    const runId = await server.trigger('held');
-    await eventually(async () => expect(await server.log('held', runId, 'hold')).toContain('it runs'), PATIENT);
-    const [pod] = await workers('held');
+    const runId = await server.trigger('killed');
+    await eventually(async () => expect(await server.log('killed', runId, 'hold')).toContain('it runs'), PATIENT);
+    const [pod] = await workers('killed');
     const name = pod?.metadata?.name ?? '';
     await core.deleteNamespacedPod({ namespace: namespace.name, name, gracePeriodSeconds: 0 });
-    await server.ended('held', runId, 200);
-    expect(await server.log('held', runId, 'hold')).toMatch(/The task was lost|asked to stop/);
-    await eventually(async () => expect((await workers('held')).map((one) => one.metadata?.name)).not.toContain(name));
+    await server.ended('killed', runId, 200);
+    expect(await server.log('killed', runId, 'hold')).toMatch(/The task was lost|asked to stop/);
+    await eventually(async () =>
+      expect((await workers('killed')).map((one) => one.metadata?.name)).not.toContain(name),
+    );
   });
 
   it('has used up its token: whoever copies it out of the pod gets nothing for it', async () => {
