@@ -357,12 +357,14 @@ function openServerDatabases(input: { config: Config; metrics: Metrics; logger: 
   const { maxOpenConns, maxIdleConns, reservedConns } = config.database;
   const reserved = Math.max(1, Math.min(reservedConns, Math.floor(maxOpenConns / 2)));
   const disk = createDiskWatch();
+  const signs = { answers: 0 };
   const open = (limits: Pick<DatabaseOptions, 'maxOpenConns' | 'maxIdleConns' | 'maxAnswerBytes'>): Database =>
     openDatabase({
       url: config.database.url,
       directUrl: config.database.directUrl,
       ...limits,
       disk,
+      signs,
       statementTimeoutMs: config.database.statementTimeout,
       idleInTransactionTimeoutMs: config.database.idleInTransactionTimeout,
       onConnectionLost: (error) => {

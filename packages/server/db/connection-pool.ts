@@ -20,7 +20,7 @@ import type { Watch } from './watch-connection.ts';
 import { parseExact } from '@svc/spec/exact-json.ts';
 import { momentFromPostgres } from './moment.ts';
 import { createConnectionQueue, watchOpening } from './connection-queue.ts';
-import type { OpeningConnections, QueueLimits } from './connection-queue.ts';
+import type { LifeSigns, OpeningConnections, QueueLimits } from './connection-queue.ts';
 import { DatabaseUnavailableError, meansOutage } from './outage.ts';
 import { createPooledSession } from './pooled-session.ts';
 import { createStatementNames, isForeignSession, isOutdatedStatement } from './prepared-statements.ts';
@@ -46,6 +46,7 @@ export type PoolOptions = {
   /** The limit for the answer to one statement. */
   maxAnswerBytes?: number | undefined;
   limits?: Partial<PoolLimits>;
+  signs?: LifeSigns | undefined;
   onConnectionLost?: ((error: Error) => void) | undefined;
   /** Called with every failed statement that means an outage, with the driver's error. */
   onOutage?: ((error: Error) => void) | undefined;
@@ -101,8 +102,9 @@ export function openPool(options: PoolOptions): Pool {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const isPooled = Boolean(options.directUrl);
   const pooled = isPooled ? createPooledSession({ ...options, session: SESSION }) : undefined;
-  let answers = 0;
-  const opening = watchOpening(() => answers);
+  const { signs = { answers: 0 } } = options;
+  const countAnswers = (): number => signs.answers;
+  const opening = watchOpening(countAnswers);
   const pool = createPgPool({ ...options, limits, opening });
   const open = new Set<pg.PoolClient>();
   /**
@@ -120,7 +122,7 @@ export function openPool(options: PoolOptions): Pool {
     if (!pooled) client.query(SESSION.join('; '), () => {});
   });
   const stalls = createStallDetector({
-    answers: () => answers,
+    answers: countAnswers,
     suspectAfterMs: limits.suspectAfterMs,
     deadAfterMs: options.statementTimeoutMs > 0 ? options.statementTimeoutMs + CANCEL_GRACE_MS : Infinity,
     watch: watchOf(options, limits),
@@ -129,7 +131,7 @@ export function openPool(options: PoolOptions): Pool {
     },
   });
   const { stillAnswers } = stalls;
-  const queue = createConnectionQueue({ pool, opening, limits, answers: () => answers, stillAnswers });
+  const queue = createConnectionQueue({ pool, opening, limits, answers: countAnswers, stillAnswers });
 
   const statements = createStatementNames();
 
@@ -207,7 +209,7 @@ export function openPool(options: PoolOptions): Pool {
       if (sql === 'rollback' || sql.startsWith('begin')) givenUp = undefined;
       try {
         const result = await (pooled ? sendPooled(pooled, sql, parameters) : send(client, sql, parameters));
-        answers += 1;
+        signs.answers += 1;
         return result;
       } catch (failure) {
         const error = explained(failure);

@@ -30,6 +30,9 @@ export type ConnectionQueue = {
   stop(): void;
 };
 
+/** How many statements the database has answered. All pools of one database share it. */
+export type LifeSigns = { answers: number };
+
 type Waiter = {
   resolve: (client: pg.PoolClient) => void;
   reject: (error: Error) => void;

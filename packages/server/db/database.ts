@@ -7,6 +7,7 @@ import { DatabaseUnavailableError } from './outage.ts';
 import { WRITE_PROBE, createDiskWatch } from './full-disk.ts';
 import type { DiskWatch } from './full-disk.ts';
 import { openPool } from './connection-pool.ts';
+import type { LifeSigns } from './connection-queue.ts';
 import type { Pool, PoolLimits } from './connection-pool.ts';
 import type { AllTables, TenantTables } from './schema.ts';
 import { tenantScope } from './tenant-scope.ts';
@@ -44,6 +45,8 @@ export type DatabaseOptions = {
   onConnectionLost?: (error: Error) => void;
   /** Shared by all pools of one database. */
   disk?: DiskWatch;
+  /** Shared by all pools of one database. An answer to one of them shows that it is there. */
+  signs?: LifeSigns;
 };
 
 /** A probe that takes longer means "not ready". */
@@ -62,6 +65,7 @@ export function openDatabase(options: DatabaseOptions): Database {
     maxAnswerBytes: options.maxAnswerBytes,
     onConnectionLost: options.onConnectionLost,
     onOutage: (error) => disk.failed(error),
+    signs: options.signs,
     ...(options.limits && { limits: options.limits }),
   });
   const shared = new Kysely<AllTables>({ dialect: new PostgresDialect({ pool }) });

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { createTestDatabase } from '@svc/testing/postgres/test-database.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Database } from '../db/database.ts';
@@ -50,7 +51,7 @@ it('a worker that is not connected gives no signs of life, so that it is shown a
   const id = randomUUID();
   other.connected(randomUUID(), INFO);
   row.connected(id, INFO);
-  await vi.waitFor(() => {
+  await eventually(() => {
     vi.advanceTimersByTime(TOUCH_EVERY_MS);
     expect(row.othersFree()).toBe(8);
   });
@@ -71,12 +72,12 @@ it('a scheduler knows how many slots the local workers of other processes have f
   const [own, other] = [rowOf('own'), rowOf('other', 3)];
   other.connected(randomUUID(), INFO);
   own.connected(randomUUID(), INFO);
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     vi.advanceTimersByTime(TOUCH_EVERY_MS);
     expect([own.othersFree(), other.othersFree()]).toEqual([5, 8]);
   });
   await other.ended('over');
-  await vi.waitFor(async () => {
+  await eventually(async () => {
     vi.advanceTimersByTime(TOUCH_EVERY_MS);
     expect(own.othersFree()).toBe(0);
   });

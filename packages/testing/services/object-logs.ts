@@ -9,6 +9,7 @@ import { createObjectLogStore } from '@svc/server/logs/objects/object-log-store.
 import type { ObjectStore } from '@svc/server/logs/objects/object-store.ts';
 import type { LogStore } from '@svc/server/logs/store.ts';
 import { insertDag, insertRun } from '../engine/run-rows.ts';
+import { eventually } from '../eventually.ts';
 import { createTestDatabase } from '../postgres/test-database.ts';
 
 export const TEST_PACE = { lookEveryMs: 20, leaseMs: 4_000, partBytes: 20_000, settleMs: 0 };
@@ -97,7 +98,14 @@ export async function startLogPlant() {
   };
 }
 
-export async function textOf(logs: LogStore, logKey: LogKey, range?: { from?: number; to?: number }): Promise<string> {
+/** Reads again while the store answers later than a reader waits, as it may on a busy machine. */
+export const textOf = (...read: Parameters<typeof readOnce>): Promise<string> => eventually(() => readOnce(...read));
+
+export async function readOnce(
+  logs: LogStore,
+  logKey: LogKey,
+  range?: { from?: number; to?: number },
+): Promise<string> {
   const blocks: Buffer[] = [];
   for await (const block of logs.read(logKey, range)) blocks.push(block);
   return Buffer.concat(blocks).toString('utf8');
