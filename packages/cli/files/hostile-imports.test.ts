@@ -115,4 +115,4 @@ it('import files of any content are read to their end, or refused with a message
     fc.asyncProperty(files, ([name, text]) => readWhole(name, text)),
     { numRuns: 25 },
   );
-}, 120_000);
+}, 600_000);

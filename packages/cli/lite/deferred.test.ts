@@ -200,7 +200,7 @@ beforeAll(async () => {
   const known = async (): Promise<number> => (await lite.api<{ total_entries: number }>('GET', '/dags')).total_entries;
   await vi.waitUntil(async () => (await known()) === 10, EVENTUALLY);
   timesRun = await trigger('waits_for_times', 'four');
-}, 120_000);
+}, 600_000);
 afterAll(() => lite?.stop());
 
 async function trigger(dagId: string, id: string): Promise<string> {

@@ -32,7 +32,7 @@ async function listen(checkEveryMs: number, answerWithinMs = 2_000): Promise<voi
     answerWithinMs,
   });
   notifications.listen();
-  await eventually(() => heard === 1); // when it began to listen
+  await eventually(() => heard > 0); // when it began to listen
 }
 
 /** Once at least: a check that a busy machine answers late is the end of a connection, too. */
@@ -47,7 +47,7 @@ const notify = () => queryDatabase(postgresUrl(), "select pg_notify('svc_wake', 
 it('a connection that went silent is replaced, and what was sent meanwhile is looked for', async () => {
   await listen(100);
   await hearsOf(notify);
-  await hearsOf(() => expect(line.silence()).toBe(1)); // it listens again
+  await hearsOf(() => eventually(() => line.silence() > 0)); // it listens again
   await hearsOf(notify);
 });
 
@@ -55,8 +55,10 @@ it('a database that does not even greet is asked again until it does', async () 
   await listen(100, 500);
   line.silenceNew(true);
   line.silence();
-  await eventually(() => line.opened() > 2);
-  expect(heard).toBe(1);
+  const before = heard;
+  const opened = line.opened();
+  await eventually(() => line.opened() > opened + 1);
+  expect(heard).toBe(before);
   await hearsOf(() => line.silenceNew(false));
 });
 

@@ -49,7 +49,7 @@ it('runs what a process had claimed and took along into its death, after the lea
   expect((await heir.scheduler.attempts.start(late, { hostname: 'late', pid: 1 })).kind).toBe('stop');
   expect(await heir.scheduler.attempts.finish(late, { state: 'failed' })).toBe('stale');
   expect(await heir.runState(run)).toBe('success');
-}, 120_000);
+}, 600_000);
 
 it('says of an attempt that was silent too long what its executor knows of why', async () => {
   const scheduler = await start({
@@ -73,7 +73,7 @@ it('says of an attempt that was silent too long what its executor knows of why',
   await expect
     .poll(() => scheduler.cancelled.toSorted())
     .toEqual(scheduler.seen.map((one) => one.attemptId).toSorted());
-}, 120_000);
+}, 600_000);
 
 it('records an end that is told twice once, also when both are told at the same moment', async () => {
   const scheduler = await start({ script: () => 'hang' });

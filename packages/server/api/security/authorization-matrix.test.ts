@@ -228,7 +228,7 @@ describe('the API document', () => {
 
 // This is also the row of the role `admin` in the matrix, which holds every permission.
 describe('every operation can be called by an administrator of the tenant: the tests reach it', () => {
-  it('succeeds with a request made from its schemas', { timeout: 180_000 }, async () => {
+  it('succeeds with a request made from its schemas', { timeout: 600_000 }, async () => {
     const contentsOf = contentsForCaller(() => true);
     const seen = await outcomes(endingsLast(api.operations), async (operation) => {
       const token = operation.access === 'public' ? undefined : byRole.get('admin');
@@ -327,7 +327,7 @@ describe('by the authorization matrix, each role', () => {
     );
   });
 
-  it('a service account may do what its role says, but for what only people have', { timeout: 180_000 }, async () => {
+  it('a service account may do what its role says, but for what only people have', { timeout: 600_000 }, async () => {
     const token = await serviceToken(`matrix-${crypto.randomUUID()}`, 'editor');
     const held = new Set<string>(['user', ...ROLE_PERMISSIONS.editor]);
     const contentsOf = contentsForCaller((operation) => held.has(operation.access));

@@ -31,7 +31,7 @@ beforeAll(async () => {
   client = startOutsideClient();
   turns = watchHeldTurns();
   limit = Math.max(50, 6 * calibrate());
-}, 120_000);
+}, 600_000);
 
 afterAll(async () => {
   turns?.stop();

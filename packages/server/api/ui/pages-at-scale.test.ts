@@ -19,7 +19,7 @@ beforeAll(async () => {
   const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
   await insertDag(server.db.tenant(id), { dagId: 'dag_0', taskIds: ['t0', 't1', 't2', 't3'] });
   for (const statement of LOAD) await sql.raw(statement).execute(server.db.shared);
-}, 120_000);
+}, 600_000);
 afterAll(() => server?.close());
 
 const LOAD = [

@@ -178,7 +178,7 @@ describe('the number of task instances', () => {
     expect(await addUpFinishedRuns(db)).toBe(0);
   });
 
-  it('follows runs that end, are marked, opened again and deleted', { timeout: 120_000 }, async () => {
+  it('follows runs that end, are marked, opened again and deleted', { timeout: 600_000 }, async () => {
     // Forty of a kind, so that differences are added up on the way.
     await sql`update dag_runs set state = 'success', state_counts = '{"success": 9, "failed": 1}'
       where tenant_id = ${tenantId} and dag_id = 'dag_3' and id <= 1000`.execute(db.shared);
