@@ -2,6 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { workspaceOf } from '@svc/testing/compiler/workspace.ts';
+import { eventually } from '@svc/testing/eventually.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { runSvc } from '@svc/testing/cli/run-in-process.ts';
 import { spawnSvc } from '@svc/testing/cli/spawn-svc.ts';
@@ -111,7 +112,8 @@ describe('svc test', () => {
     const root = workspaceOf({ 'sales.py': SALES, 'helpers.py': 'def factor(): return 1\n' });
     const started = spawnSvc(['test', 'sales', 'load', '--path', root, '--xcom', 'extract=[1]', '--watch'], env);
     await started.until('waiting for a change');
-    expect(started.output()).toMatch(/load\[0\] +success .* 20$/m);
+    // The table is on standard output, the line above on standard error: either may be read first.
+    await eventually(() => expect(started.output()).toMatch(/load\[0\] +success .* 20$/m));
     writeFileSync(join(root, 'helpers.py'), 'def factor(): return 3\n');
     await started.until(' 60\n');
     expect(await started.end(() => started.kill('SIGINT'))).toBe(0);

@@ -8,6 +8,7 @@
  */
 import { ChildProcess } from 'node:child_process';
 import fs from 'node:fs';
+import { Server } from 'node:http';
 import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 import { basename, join } from 'node:path';
@@ -24,7 +25,9 @@ const FUNCTIONS_OF_FILES = ['mkdir', 'open', 'readFile', 'readdir', 'rename', 'r
 
 type Done = (error?: Error | null) => void;
 /** The members that these classes have in addition to their documented ones. */
-type Sockets = Socket & { _isStdio?: boolean };
+type Streams = Readable & { session?: object };
+type Sockets = Socket & { _isStdio?: boolean; server?: object; _handle?: { _consumed?: boolean } | null };
+type ServerPrototype = { emit: (this: Server, name: string, ...event: Sockets[]) => boolean };
 type SocketPrototype = {
   _write: (this: Sockets, data: string | Uint8Array, encoding: BufferEncoding, done: Done) => void;
   _writev: (this: Sockets, chunks: { chunk: string | Uint8Array }[], done: Done) => void;
@@ -114,28 +117,47 @@ function release(owner: object, line: (() => void)[]): void {
 
 function delayStreams(draw: Draw): void {
   const { push } = Readable.prototype;
-  Readable.prototype.push = function (this: Readable, chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+  Readable.prototype.push = function (this: Streams, chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     if (!(this instanceof Socket) && !this.constructor.name.endsWith('Http2Stream')) {
       return push.call(this, chunk, encoding);
     }
-    const ms = draw('received', () => shown(chunk));
+    // Node closes a stream of HTTP/2 in the same turn as it ends, so only its data may be late.
+    const ms = chunk === null && !(this instanceof Socket) ? 0 : draw('received', () => shown(chunk));
     let wantsMore = true;
-    inOrder(this, ms, () => {
+    // The streams of an HTTP/2 session share a connection, which keeps their order.
+    inOrder(this.session ?? this, ms, () => {
       if (this.destroyed) return;
       wantsMore = push.call(this, chunk, encoding);
       if (chunk === null) this.read(0); // As Node does, so that a stream without a reader ends.
     });
     return wantsMore;
   };
+  // Without this mark, a server of HTTP reads from the system and not from the stream.
+  const servers = Server.prototype as unknown as ServerPrototype;
+  const { emit } = servers;
+  servers.emit = function (name, ...event) {
+    if (name === 'connection' && event[0]?._handle) event[0]._handle._consumed = true;
+    return emit.call(this, name, ...event);
+  };
+  delayWrites(draw);
+}
+
+const isExempt = (socket: Sockets): boolean => socket._isStdio === true || Boolean(socket.server);
+
+/**
+ * Of sockets that connected, and of pipes. A server closes idle connections by `destroy` when it has written an answer: the
+ * system has it then, but not if it is held back here. So clients of tests delay the answers when they receive them.
+ */
+function delayWrites(draw: Draw): void {
   const prototype = Socket.prototype as unknown as SocketPrototype;
   const { _write, _writev } = prototype;
   prototype._write = function (data, encoding, done) {
-    const ms = this._isStdio === true ? 0 : draw('sent', () => shown(data));
+    const ms = isExempt(this) ? 0 : draw('sent', () => shown(data));
     if (ms === 0) _write.call(this, data, encoding, done);
     else laterOn(() => (this.destroyed ? done() : _write.call(this, data, encoding, done)), ms);
   };
   prototype._writev = function (chunks, done) {
-    const ms = this._isStdio === true ? 0 : draw('sent', () => shown(chunks[0]?.chunk));
+    const ms = isExempt(this) ? 0 : draw('sent', () => shown(chunks[0]?.chunk));
     if (ms === 0) _writev.call(this, chunks, done);
     else laterOn(() => (this.destroyed ? done() : _writev.call(this, chunks, done)), ms);
   };
