@@ -58,6 +58,9 @@ export async function newPage(browser: Browser, options: BrowserContextOptions =
   return page;
 }
 
+/** The stream of the grid of the web UI, which it gives up for the next one without catching that. */
+export const STREAM_LEFT = 'signal is aborted without reason';
+
 /** A page that remembers everything that went wrong on it. `expected` are statuses the test provokes. */
 export async function openPage(
   browser: Browser,
@@ -65,7 +68,9 @@ export async function openPage(
 ): Promise<{ page: Page; problems: string[] }> {
   const page = await newPage(browser);
   const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(`page error: ${error.message}`));
+  page.on('pageerror', (error) => {
+    if (error.message !== STREAM_LEFT) problems.push(`page error: ${error.message}`);
+  });
   page.on('console', (message) => {
     const isProvoked = expected.some((status) => message.text().includes(`status of ${status}`));
     if (message.type() === 'error' && !isProvoked) problems.push(`console: ${message.text()}`);

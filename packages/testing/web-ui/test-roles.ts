@@ -88,17 +88,22 @@ const runs = async (): Promise<number> =>
   (await lite.api<{ total_entries: number }>('GET', '/dags/hello/dagRuns')).total_entries;
 
 async function addVariable(key: string): Promise<void> {
-  await press('Add Variable');
-  await tab.dialog().getByLabel('Key').fill(key);
-  await tab.dialog().getByLabel('Value').fill('new');
-  await tab.dialog().getByRole('button', { name: 'Save' }).click();
+  await tab.pressInDialog({
+    button: tab.dialog().getByRole('button', { name: 'Save' }),
+    open: () => press('Add Variable'),
+    async fill() {
+      await tab.dialog().getByLabel('Key').fill(key);
+      await tab.dialog().getByLabel('Value').fill('new');
+    },
+    sends: /^POST .*\/variables$/,
+  });
 }
 
 async function trigger(): Promise<void> {
   await tab.go('/pools', 'default_pool'); // from where nothing of the DAG's page is: what is waited for is its own
   await tab.go('/dags/hello', 'greet');
-  await press('Trigger');
-  await tab.dialog().getByRole('button', { name: 'Trigger' }).click();
+  const button = tab.dialog().getByRole('button', { name: 'Trigger' });
+  await tab.pressInDialog({ button, open: () => press('Trigger'), sends: /^POST .*\/dagRuns$/ });
 }
 
 async function theApiOffers(role: Role): Promise<void> {
@@ -127,7 +132,7 @@ function isOffered(role: Role): void {
       for (const [menu, entries] of Object.entries(MENUS[role])) {
         await press(menu);
         await tab.menu().getByRole('menuitem').first().waitFor();
-        expect(await tab.menu().getByRole('menuitem').allTextContents()).toEqual(entries);
+        await expect.poll(() => tab.menu().getByRole('menuitem').allTextContents(), EVENTUALLY).toEqual(entries);
         await tab.look(`menu-${menu}-of-${role}`);
         await page.keyboard.press('Escape');
         await tab.menu().waitFor({ state: 'detached' });

@@ -57,13 +57,38 @@ export function testSettings(given: () => OpenUi): void {
 const row = (text: string): Locator => page.getByRole('row').filter({ hasText: text });
 const press = (name: string | RegExp): Promise<void> => page.getByRole('button', { name }).first().click();
 
-async function save(): Promise<void> {
-  await tab.dialog().getByRole('button', { name: 'Save' }).click();
+type Kind = 'variables' | 'connections' | 'pools';
+
+/** Fills in the dialog that the button opens. */
+async function save(kind: Kind, button: Locator, fill: () => Promise<void>): Promise<void> {
+  await tab.settled(); // a list that comes late takes a dialog of one of its rows away
+  await tab.pressInDialog({
+    button: tab.dialog().getByRole('button', { name: 'Save' }),
+    open: () => button.click(),
+    fill,
+    sends: new RegExp(`^(POST|PATCH) .*/${kind}`),
+  });
   await tab.dialog().waitFor({ state: 'detached' });
 }
 
 /** Asks once more before it deletes. */
-async function confirmDeletion(): Promise<void> {
+async function confirmDeletion(kind: Kind, open: () => Promise<void>): Promise<void> {
+  await tab.settled();
+  const button = tab
+    .dialog()
+    .getByRole('button', { name: /delete/i })
+    .last();
+  await tab.pressInDialog({ button, open, sends: new RegExp(`^(DELETE|PATCH) .*/${kind}`) });
+  await tab.dialog().waitFor({ state: 'detached' });
+}
+
+async function deleteChosen(...names: string[]): Promise<void> {
+  await tab.settled();
+  for (const name of names) await row(name).locator('[data-scope=checkbox][data-part=control]').click();
+  // The bar with what can be done with them is a dialog, too.
+  const chosen = page.locator('[data-scope=action-bar], [data-scope=popover][data-state=open]');
+  await chosen.getByRole('button', { name: /delete/i }).click();
+  await tab.look('bulk-delete');
   await tab
     .dialog()
     .getByRole('button', { name: /delete/i })
@@ -72,38 +97,29 @@ async function confirmDeletion(): Promise<void> {
   await tab.dialog().waitFor({ state: 'detached' });
 }
 
-async function deleteChosen(...names: string[]): Promise<void> {
-  for (const name of names) await row(name).locator('[data-scope=checkbox][data-part=control]').click();
-  await page
-    .locator('[data-scope=action-bar], [data-scope=popover][data-state=open]')
-    .getByRole('button', { name: /delete/i })
-    .click();
-  await tab.look('bulk-delete');
-  await confirmDeletion();
-}
-
 function testVariables(): void {
   describe('variables', () => {
     it(
       'are made, changed and deleted one by one',
       async () => {
         await tab.go('/variables');
-        await press('Add Variable');
-        await tab.dialog().getByLabel('Key').fill('port_of_call');
-        await tab.dialog().getByLabel('Value').fill('Lisbon');
-        await tab.dialog().getByLabel('Description').fill('where we go next');
-        await save();
+        await save('variables', page.getByRole('button', { name: 'Add Variable' }).first(), async () => {
+          await tab.dialog().getByLabel('Key').fill('port_of_call');
+          await tab.dialog().getByLabel('Value').fill('Lisbon');
+          await tab.dialog().getByLabel('Description').fill('where we go next');
+        });
         await row('port_of_call').getByText('Lisbon').waitFor();
-        await row('port_of_call').getByRole('button', { name: 'Edit Variable' }).click();
-        await tab.dialog().getByLabel('Value').fill('Porto');
-        await save();
+        await save('variables', row('port_of_call').getByRole('button', { name: 'Edit Variable' }), () =>
+          tab.dialog().getByLabel('Value').fill('Porto'),
+        );
         await row('port_of_call').getByText('Porto').waitFor();
         expect(await lite.api('GET', '/variables/port_of_call')).toMatchObject({
           value: 'Porto',
           description: 'where we go next',
         });
-        await row('port_of_call').getByRole('button', { name: 'Delete Variable' }).click();
-        await confirmDeletion();
+        await confirmDeletion('variables', () =>
+          row('port_of_call').getByRole('button', { name: 'Delete Variable' }).click(),
+        );
         await row('port_of_call').waitFor({ state: 'detached' });
       },
       TIMEOUT_MS,
@@ -125,14 +141,17 @@ function testVariables(): void {
       'are imported from a file, and everything done here stands in the audit log',
       async () => {
         await tab.go('/variables', 'of stays');
-        await press('Import Variables');
         const content = JSON.stringify({ compass: 'north', anchor: { value: 'up', description: 'for now' } });
-        await tab
-          .dialog()
-          .locator('input[type=file]')
-          .setInputFiles({ name: 'variables.json', mimeType: 'application/json', buffer: Buffer.from(content) });
-        await tab.look('import-variables');
-        await tab.dialog().getByRole('button', { name: 'Import' }).click();
+        await tab.pressInDialog({
+          button: tab.dialog().getByRole('button', { name: 'Import' }),
+          open: () => press('Import Variables'),
+          fill: () =>
+            tab
+              .dialog()
+              .locator('input[type=file]')
+              .setInputFiles({ name: 'variables.json', mimeType: 'application/json', buffer: Buffer.from(content) }),
+          sends: /^PATCH .*\/variables$/,
+        });
         await row('compass').getByText('north').waitFor();
         await tab.go('/events', 'post_variable');
         for (const event of ['patch_variable', 'delete_variable']) await page.getByText(event).first().waitFor();
@@ -150,22 +169,21 @@ function testConnections(): void {
       async () => {
         await tab.go('/connections');
         for (const id of ['harbour', 'wharf']) {
-          await press('Add Connection');
-          await tab.dialog().getByLabel('Connection ID').fill(id);
-          await tab.dialog().getByRole('combobox').click();
-          await tab.enter('postgres');
-          await page.getByRole('option', { name: 'postgres' }).first().waitFor(); // the types are asked for with the form
-          await page.keyboard.press('Enter');
-          await tab.dialog().getByLabel('Host').fill(`${id}.example.com`);
-          await tab.dialog().getByLabel('Port').fill('5433');
-          await tab.dialog().getByLabel('Password').fill('ahoy ahoy');
-          await tab.look('connection-form');
-          await save();
+          await save('connections', page.getByRole('button', { name: 'Add Connection' }).first(), async () => {
+            await tab.dialog().getByLabel('Connection ID').fill(id);
+            await tab.dialog().getByRole('combobox').click();
+            await tab.enter('postgres');
+            await page.getByRole('option', { name: 'postgres' }).first().click(); // the types are asked for with the form
+            await tab.dialog().getByLabel('Host').fill(`${id}.example.com`);
+            await tab.dialog().getByLabel('Port').fill('5433');
+            await tab.dialog().getByLabel('Password').fill('ahoy ahoy');
+            await tab.look('connection-form');
+          });
           await row(`${id}.example.com`).waitFor();
         }
-        await row('harbour').getByRole('button', { name: 'Edit Connection' }).click();
-        await tab.dialog().getByLabel('Login').fill('pilot');
-        await save();
+        await save('connections', row('harbour').getByRole('button', { name: 'Edit Connection' }), () =>
+          tab.dialog().getByLabel('Login').fill('pilot'),
+        );
         const stored = await lite.api('GET', '/connections/harbour');
         expect(stored).toMatchObject({
           conn_type: 'postgres',
@@ -174,6 +192,7 @@ function testConnections(): void {
           login: 'pilot',
         });
         expect(JSON.stringify(stored)).not.toContain('ahoy');
+        await tab.settled();
         const tested = page.waitForResponse((response) => response.url().endsWith('/api/v2/connections/test'));
         // That it does not work is told by a toast, as an error.
         await tab.expectingStatuses([0], async () => {
@@ -198,18 +217,17 @@ function testPools(): void {
       'are made, changed and deleted',
       async () => {
         await tab.go('/pools', 'default_pool');
-        await press('Add Pool');
-        await tab.dialog().getByLabel('Name').fill('lifeboats');
-        await tab.dialog().getByRole('spinbutton').fill('4');
-        await save();
+        await save('pools', page.getByRole('button', { name: 'Add Pool' }).first(), async () => {
+          await tab.dialog().getByLabel('Name').fill('lifeboats');
+          await tab.dialog().getByRole('spinbutton').fill('4');
+        });
         await page.getByText('lifeboats (4 Slots)').waitFor();
-        await page.getByRole('button', { name: 'Edit Pool' }).last().click();
-        await tab.dialog().getByRole('spinbutton').fill('6');
-        await save();
+        await save('pools', page.getByRole('button', { name: 'Edit Pool' }).last(), () =>
+          tab.dialog().getByRole('spinbutton').fill('6'),
+        );
         await page.getByText('lifeboats (6 Slots)').waitFor();
         await tab.look('pools-two');
-        await press('Delete Pool');
-        await confirmDeletion();
+        await confirmDeletion('pools', () => press('Delete Pool'));
         await page.getByText('lifeboats').waitFor({ state: 'detached' });
       },
       TIMEOUT_MS,
@@ -270,7 +288,7 @@ function testListOfDags(): void {
     it(
       'has favourites, which the dashboard shows',
       async () => {
-        await tab.go('/dags?name_pattern=tide', 'tide');
+        await tab.go('/dags?name_pattern=tide', '1 Dag');
         // From the beginning: the one is in the name of the other, which stays until the list has come anew.
         await press(/^Favorite Dag/);
         await press(/^Unfavorite Dag/);
@@ -322,6 +340,7 @@ function testDag(): void {
         await node('t_minus_1').waitFor();
         await tab.look('graph');
         await press(/Show Grid/);
+        await tab.settled();
         await press('Options');
         const bars = page.waitForResponse(/\/ui\/gantt\//);
         await page.getByText('Show Gantt').click();
@@ -341,9 +360,12 @@ function testLooks(): void {
       async () => {
         const isDark = (): Promise<unknown> => page.evaluate('document.documentElement.classList.contains("dark")');
         await tab.go('/dags', 'tide');
-        await press('User');
-        await tab.menu().getByRole('menuitem', { name: 'Appearance' }).hover();
-        await page.getByRole('menuitemradio', { name: 'Dark Mode' }).click();
+        const dark = page.getByRole('menuitemradio', { name: 'Dark Mode' });
+        await tab.untilShown(dark, async () => {
+          if ((await tab.menu().count()) === 0) await press('User');
+          await tab.menu().getByRole('menuitem', { name: 'Appearance' }).hover();
+        });
+        await dark.click();
         await expect.poll(isDark, EVENTUALLY).toBe(true);
         await tab.menu().waitFor({ state: 'detached' });
         await press('User');

@@ -6,12 +6,13 @@ import { deepEqual } from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, Locator, Page, Request, Response } from 'playwright-core';
 import { eventually } from '../eventually.ts';
-import { keepPicture, newPage } from './browser.ts';
+import { STREAM_LEFT, keepPicture, newPage } from './browser.ts';
 
 /** Two cores may serve a dozen of processes while this runs. */
 const PATIENCE_MS = 90_000;
 /** So long without a request begun or under way, and what the page asked for has been answered and drawn. */
 const QUIET_MS = 250;
+const TURNS_OF_AN_ANSWER = 2;
 /** A page that refreshes itself all the time is used as it is. */
 const UNQUIET_MS = 20_000;
 /** A dialog opens at once, and asks for what it shows. */
@@ -23,12 +24,18 @@ const DIALOG_MS = 10_000;
 const STREAM_MS = 2_000;
 const STREAM_TYPE = 'application/x-ndjson';
 const TOAST = 'error toast: ';
-/** The UI's own stream of the grid, which it gives up for the next one without catching that. */
-const STREAM_LEFT = 'signal is aborted without reason';
 /** The server of a busy machine asks to try again shortly, and the UI does. What it does not get then is missing on the page. */
 const BUSY = 503;
 /** Requests that end because the page they were for is left. */
 const LEFT_BEHIND = new Set(['net::ERR_ABORTED']);
+
+export type DialogSteps = {
+  button: Locator;
+  open: () => Promise<void>;
+  fill?: () => Promise<void>;
+  /** Matches the method and the path of the request, which is not a dry run. */
+  sends: RegExp;
+};
 
 export type WatchedPage = Awaited<ReturnType<typeof openWatchedPage>>;
 
@@ -133,9 +140,9 @@ export async function openWatchedPage(browser: Browser, url: string) {
   }
 
   /** In each the page does some of what it has to do: time alone says nothing of one that a busy machine lets wait. */
-  async function haveTurns(): Promise<void> {
+  async function haveTurns(count = 10): Promise<void> {
     const turns = `new Promise((done) => {
-      let left = 10;
+      let left = ${count};
       const turn = () => (left-- > 0 ? setTimeout(turn, 30) : done());
       turn();
     })`;
@@ -171,7 +178,11 @@ export async function openWatchedPage(browser: Browser, url: string) {
   /** Everything the page has asked for is there. */
   async function settled(): Promise<void> {
     const deadline = Date.now() + UNQUIET_MS;
-    while (!isQuiet() && Date.now() < deadline) await sleep(50);
+    const isOver = (): boolean => isQuiet() || Date.now() > deadline;
+    do {
+      while (!isOver()) await sleep(50);
+      await haveTurns(TURNS_OF_AN_ANSWER); // in which a busy page draws the last answer, and may ask for more
+    } while (!isOver());
   }
 
   /** Goes to another page as a click on a link does: without loading the UI again, which costs four times as much CPU (2.8 s). */
@@ -203,6 +214,36 @@ export async function openWatchedPage(browser: Browser, url: string) {
   const openDialog = (button: Locator, text: string): Promise<void> =>
     untilShown(dialog().getByText(text), () => button.click());
 
+  /**
+   * Opens a dialog, fills it in, and presses its button until the page has sent the request, and waits for the answer. An
+   * answer to an earlier request may close the dialog at any of these steps, which are then repeated.
+   */
+  async function pressInDialog({ button, open, fill = async () => {}, sends }: DialogSteps): Promise<Response> {
+    let sent: Request | undefined;
+    const notice = (request: Request): void => {
+      const isDry = request.url().includes('dry_run') || /"dry_run":\s*true/.test(request.postData() ?? '');
+      if (!isDry && sends.test(`${request.method()} ${new URL(request.url()).pathname}`)) sent ??= request;
+    };
+    const attempt = async (): Promise<Request> => {
+      if (sent) return sent;
+      await untilShown(button, open);
+      page.setDefaultTimeout(DIALOG_MS);
+      await fill();
+      await button.click();
+      return eventually(() => sent ?? false, { withinMs: PATIENCE_MS });
+    };
+    page.on('request', notice);
+    try {
+      const request = await eventually(attempt, { withinMs: 2 * PATIENCE_MS });
+      const response = await request.response();
+      if (!response) throw new Error(`no answer to ${request.method()} ${request.url()}`);
+      return response;
+    } finally {
+      page.off('request', notice);
+      page.setDefaultTimeout(PATIENCE_MS);
+    }
+  }
+
   /** Goes on when a call with this in its URL has been answered, for this page or an earlier one, and with it all the others. */
   async function goAndAsk(path: string, call: string): Promise<void> {
     await go(path);
@@ -233,6 +274,7 @@ export async function openWatchedPage(browser: Browser, url: string) {
     expectingStatuses,
     dialog,
     openDialog,
+    pressInDialog,
     untilShown,
     menu: (): Locator => page.locator('[role=menu][data-state=open]').last(),
     expectNoProblems(): void {

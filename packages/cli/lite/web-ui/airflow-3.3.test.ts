@@ -3,13 +3,11 @@
  * has not. The pages of both are seen with the older one in `pages.test.ts`.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '@svc/testing/eventually.ts';
-import { runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
+import { EVENTUALLY, runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
 import { openUi } from '@svc/testing/web-ui/open-ui.ts';
 import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
 
 const TIMEOUT_MS = 400_000;
-const DIALOG_MS = 5_000;
 const STATES = `
 from datetime import datetime
 from airflow.sdk import DAG, Asset, task
@@ -96,18 +94,17 @@ describe('the web UI of Airflow 3.3', () => {
       await tab.go(`/dags/states/runs/${runId}`, 'keep');
       const confirm = tab.dialog().getByRole('button', { name: 'Confirm' });
       await tab.settled();
-      // An answer that comes late takes the dialog away, also between its opening and the click.
-      await eventually(async () => {
-        await tab.untilShown(confirm, () => page.getByRole('button', { name: 'Press shift+c to clear' }).click());
-        await confirm.click({ timeout: DIALOG_MS });
+      await tab.pressInDialog({
+        button: confirm,
+        open: () => page.getByRole('button', { name: 'Press shift+c to clear' }).click(),
+        sends: /^POST .*\/clear/,
       });
       const triesOf = async (): Promise<number> => {
         const path = `/dags/states/dagRuns/${encodeURIComponent(runId)}/taskInstances/keep`;
         const { state, try_number } = await lite.api<{ state: string; try_number: number }>('GET', path);
         return state === 'success' ? try_number : 0;
       };
-      await eventually(async () => (await triesOf()) === 2);
-      expect(await triesOf()).toBe(2);
+      await expect.poll(triesOf, EVENTUALLY).toBe(2);
     },
     TIMEOUT_MS,
   );

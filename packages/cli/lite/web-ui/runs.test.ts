@@ -113,14 +113,19 @@ describe('starting a run', () => {
     async () => {
       await tab.go('/dags/pizza_order', 'receipt');
       await markPage();
-      await page.getByRole('button', { name: 'Trigger' }).first().click();
       const form = tab.dialog();
       const field = (label: string) => form.getByRole('group').filter({ hasText: label }).last();
-      await field('Your name').getByRole('textbox').fill('Grace Hopper');
-      await form.getByRole('button', { name: 'Delivery' }).click();
-      await field('How many').getByRole('spinbutton').fill('3');
-      await tab.look('trigger-form');
-      await form.getByRole('button', { name: 'Trigger' }).click();
+      await tab.pressInDialog({
+        button: form.getByRole('button', { name: 'Trigger' }),
+        open: () => page.getByRole('button', { name: 'Trigger' }).first().click(),
+        async fill() {
+          await field('Your name').getByRole('textbox').fill('Grace Hopper');
+          await form.getByRole('button', { name: 'Delivery' }).click();
+          await field('How many').getByRole('spinbutton').fill('3');
+          await tab.look('trigger-form');
+        },
+        sends: /^POST .*\/dagRuns$/,
+      });
       await page.waitForURL('**/dags/pizza_order/runs/*');
       // The run and its three tasks.
       await expect.poll(() => page.getByText('Success', { exact: true }).count(), EVENTUALLY).toBeGreaterThan(3);
@@ -168,10 +173,16 @@ describe('changing a run', () => {
     'clears a task and what follows it, as the preview said, and runs both again',
     async () => {
       await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
-      await tab.openDialog(page.getByRole('button', { name: 'Clear Task Instance' }).first(), 'Affected Tasks: 2');
-      await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
-      await tab.look('clear-task');
-      await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+      await tab.pressInDialog({
+        button: tab.dialog().getByRole('button', { name: 'Confirm' }),
+        open: () => page.getByRole('button', { name: 'Clear Task Instance' }).first().click(),
+        async fill() {
+          await tab.dialog().getByText('Affected Tasks: 2').waitFor();
+          await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
+          await tab.look('clear-task');
+        },
+        sends: /^POST .*\/clearTaskInstances$/,
+      });
       await tab.dialog().waitFor({ state: 'detached' });
       await expect
         .poll(
@@ -193,12 +204,18 @@ describe('changing a run', () => {
     'marks a task failed after a preview',
     async () => {
       await tab.go(runPath('hello', runId, '/tasks/shout'), 'HELLO, WORLD!');
-      await tab.untilShown(tab.dialog().getByText('Affected Tasks: 1'), async () => {
-        await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
-        await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
+      await tab.pressInDialog({
+        button: tab.dialog().getByRole('button', { name: 'Confirm' }),
+        async open() {
+          await page.getByRole('button', { name: 'Mark Task Instance as...' }).first().click();
+          await tab.menu().getByRole('menuitem', { name: 'Failed' }).click();
+        },
+        async fill() {
+          await tab.dialog().getByText('Affected Tasks: 1').waitFor();
+          await tab.look('mark-task');
+        },
+        sends: /^PATCH .*\/taskInstances\/shout/,
       });
-      await tab.look('mark-task');
-      await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
       await tab.dialog().waitFor({ state: 'detached' });
       await page.getByText('Failed', { exact: true }).first().waitFor();
       await expect.poll(() => statesOf('hello', runId), EVENTUALLY).toEqual({ greet: 'success', shout: 'failed' });
@@ -212,13 +229,15 @@ describe('changing a run', () => {
       await tab.go(runPath('hello', runId));
       for (const state of ['Failed', 'Success']) {
         await tab.settled(); // what the page learns of the first would close the menu of the second
-        const confirm = tab.dialog().getByRole('button', { name: 'Confirm' });
-        await tab.untilShown(confirm, async () => {
-          await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
-          await tab.menu().getByRole('menuitem', { name: state }).click();
+        await tab.pressInDialog({
+          button: tab.dialog().getByRole('button', { name: 'Confirm' }),
+          async open() {
+            await page.getByRole('button', { name: 'Mark Dag Run as...' }).click();
+            await tab.menu().getByRole('menuitem', { name: state }).click();
+          },
+          fill: () => tab.look(`mark-run-${state}`),
+          sends: /^PATCH .*\/dagRuns\/[^/]+$/,
         });
-        await tab.look(`mark-run-${state}`);
-        await confirm.click();
         await tab.dialog().waitFor({ state: 'detached' });
         await runEnds(lite.api, 'hello', runId, state.toLowerCase());
         await page.getByText(state, { exact: true }).first().waitFor();
@@ -238,13 +257,18 @@ describe('changing a run', () => {
         ['/tasks/shout', `${run}/taskInstances/shout`, 'too loud, said Grace'],
       ] as const) {
         await tab.go(runPath('hello', runId, rest));
-        await tab.openDialog(page.getByRole('button', { name: 'Add a note' }), 'Add a note...');
-        await tab.dialog().getByText('Add a note...').click();
-        await tab.dialog().getByRole('textbox').fill(note);
-        await tab.look('note');
-        await tab.dialog().getByRole('button', { name: 'Confirm' }).click();
+        await tab.pressInDialog({
+          button: tab.dialog().getByRole('button', { name: 'Confirm' }),
+          open: () => page.getByRole('button', { name: 'Add a note' }).click(),
+          async fill() {
+            if ((await tab.dialog().getByRole('textbox').count()) === 0)
+              await tab.dialog().getByText('Add a note...').click();
+            await tab.dialog().getByRole('textbox').fill(note);
+            await tab.look('note');
+          },
+          sends: /^PATCH .*\/dagRuns\//,
+        });
         await tab.dialog().waitFor({ state: 'detached' });
-        // This dialog closes before the note is kept; leaving the page now could take it along.
         await expect.poll(async () => (await lite.api<Noted>('GET', path)).note, EVENTUALLY).toBe(note);
       }
       expect((await instancesOf('hello', runId)).map(({ note }) => note)).toEqual([null, 'too loud, said Grace']);
@@ -257,11 +281,13 @@ describe('changing a run', () => {
     async () => {
       const doomed = await runToEnd(lite.api, 'hello');
       await tab.go(runPath('hello', doomed));
-      const confirm = tab.dialog().getByRole('button', { name: /delete/i });
-      await tab.untilShown(confirm, () => page.getByRole('button', { name: 'Delete Dag Run' }).click());
       // On its way out the page asks once more for what has just gone.
       await tab.expectingStatuses([404], async () => {
-        await confirm.click();
+        await tab.pressInDialog({
+          button: tab.dialog().getByRole('button', { name: /delete/i }),
+          open: () => page.getByRole('button', { name: 'Delete Dag Run' }).click(),
+          sends: /^DELETE .*\/dagRuns\//,
+        });
         await page.waitForURL('**/dags/hello/runs');
         await page.getByText(runId).first().waitFor();
       });
@@ -286,13 +312,20 @@ describe('a backfill', () => {
     'is made in the dialog and seen until it is complete',
     async () => {
       await tab.go('/dags/moon_phases', 'look_up');
-      await page.getByRole('button', { name: 'Trigger' }).first().click();
-      await tab.dialog().getByText('Backfill', { exact: true }).click();
-      await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');
-      await tab.dialog().getByLabel('To', { exact: true }).fill('2026-01-05T00:00');
-      await tab.dialog().getByText('3 runs').first().waitFor();
-      await tab.look('backfill-dialog');
-      await tab.dialog().getByRole('button', { name: 'Run Backfill' }).click();
+      await tab.pressInDialog({
+        button: tab.dialog().getByRole('button', { name: 'Run Backfill' }),
+        async open() {
+          await page.getByRole('button', { name: 'Trigger' }).first().click();
+          await tab.dialog().getByText('Backfill', { exact: true }).click();
+        },
+        async fill() {
+          await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');
+          await tab.dialog().getByLabel('To', { exact: true }).fill('2026-01-05T00:00');
+          await tab.dialog().getByText('3 runs').first().waitFor();
+          await tab.look('backfill-dialog');
+        },
+        sends: /^POST .*\/backfills$/,
+      });
       await tab.dialog().waitFor({ state: 'detached' });
       const backfills = async () =>
         (await lite.api<{ backfills: { completed_at: string | null }[] }>('GET', '/backfills?dag_id=moon_phases'))
