@@ -192,8 +192,9 @@ let files: string;
 /** Begun first and looked at last. */
 let timesRun: string;
 const WAITED_SECONDS = 15;
-/** A task that begins later than this after its run, on a busy machine, is a failure. */
-const LONGEST_SECONDS = 240;
+/** A task that begins later than this after its run is a failure, also on a busy machine. */
+const LONGEST_SECONDS = 60;
+const LINES_COME_WITHIN_MS = 20_000;
 beforeAll(async () => {
   lite = await startLite({ examples: [], dags: { 'waits.py': TRIGGERS } });
   files = join(lite.directory, 'files');
@@ -352,16 +353,14 @@ describe('a deferred task', { timeout: 400_000 }, () => {
 
 /** A busy machine may begin the task after the moment, which it then need not wait for: a later run has more time. */
 async function momentIsWaitedFor(runId: string, seconds: number): Promise<void> {
-  if ((await log('waits_for_times', runId, 'moment')).includes('DEFERRED')) return;
-  const { start_date: begun } = (await instances('waits_for_times', runId))['moment'] ?? {};
-  const { run_after: due } = await lite.api<{ run_after: string }>('GET', pathOf('waits_for_times', runId));
-  const isTooLate = Date.parse(begun ?? '') - Date.parse(due) > (seconds * 1_000) / 3;
-  if (isTooLate && seconds < LONGEST_SECONDS) {
-    const later = await trigger('waits_for_times', `four-${seconds}`, seconds * 4);
-    await runEnds(lite.api, 'waits_for_times', later);
-    return momentIsWaitedFor(later, seconds * 4);
-  }
-  await expect.poll(() => log('waits_for_times', runId, 'moment')).toContain('DEFERRED');
+  const isDeferred = async (): Promise<boolean> => (await log('waits_for_times', runId, 'moment')).includes('DEFERRED');
+  const isSeen = await eventually(isDeferred, { withinMs: LINES_COME_WITHIN_MS }).catch(() => false);
+  if (isSeen) return;
+  const moreSeconds = seconds * 4;
+  expect(moreSeconds, 'a task begins this many seconds after its run').toBeLessThanOrEqual(LONGEST_SECONDS);
+  const later = await trigger('waits_for_times', `four-${moreSeconds}`, moreSeconds);
+  await runEnds(lite.api, 'waits_for_times', later);
+  await momentIsWaitedFor(later, moreSeconds);
 }
 
 describe('what a triggerer does beside', { timeout: 400_000 }, () => {
