@@ -205,7 +205,7 @@ beforeAll(async () => {
   const known = async (): Promise<number> => (await lite.api<{ total_entries: number }>('GET', '/dags')).total_entries;
   await eventually(async () => (await known()) === 10, { withinMs: EVENTUALLY.timeout });
   timesRun = await trigger('waits_for_times', 'four', WAITED_SECONDS);
-}, 400_000);
+}, 600_000);
 afterAll(() => lite?.stop());
 
 async function trigger(dagId: string, id: string, seconds?: number): Promise<string> {

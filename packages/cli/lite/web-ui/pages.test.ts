@@ -4,7 +4,7 @@
  */
 import type { Locator } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { runEnds, runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
+import { EVENTUALLY, runEnds, runToEnd } from '@svc/testing/web-ui/lite-instance.ts';
 import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 import { openUi } from '@svc/testing/web-ui/open-ui.ts';
 import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
@@ -145,8 +145,7 @@ describe('the web UI with data', () => {
     'the dashboard names a file that cannot be imported',
     async () => {
       await tab.go('/', 'Active Dags');
-      await tab.page.getByRole('button', { name: /Import Error/ }).click();
-      await tab.dialog().getByText('broken').first().waitFor();
+      await tab.openDialog(tab.page.getByRole('button', { name: /Import Error/ }), 'broken');
       await tab.look('import-error');
     },
     TIMEOUT_MS,
@@ -157,7 +156,7 @@ describe('the web UI with data', () => {
     async () => {
       await tab.go('/dags', 'hello');
       expect(await tab.page.locator('#svc-corner .svc-lite').textContent()).toBe('LITE');
-      expect(await tab.page.title()).toContain('svc');
+      await expect.poll(() => tab.page.title(), EVENTUALLY).toContain('svc');
     },
     TIMEOUT_MS,
   );
