@@ -12,6 +12,8 @@ export type GrpcServer = { readonly host: string; readonly port: number; close()
 
 /** How long calls in flight may take to end when the server stops. */
 const CLOSE_GRACE_MS = 3_000;
+/** How long connections may take to close after that. One whose client leaves its half open would never close. */
+const CLOSE_CUT_MS = 1_000;
 
 export async function startGrpcServer(input: {
   address: string;
@@ -38,7 +40,10 @@ export async function startGrpcServer(input: {
     port: bound,
     close: () =>
       new Promise((resolve) => {
-        const cut = setTimeout(() => server.forceShutdown(), CLOSE_GRACE_MS);
+        let cut = setTimeout(() => {
+          server.forceShutdown();
+          cut = setTimeout(resolve, CLOSE_CUT_MS);
+        }, CLOSE_GRACE_MS);
         server.tryShutdown(() => {
           clearTimeout(cut);
           resolve();
