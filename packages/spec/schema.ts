@@ -66,6 +66,7 @@ export const DagSection = Type.Object(
     rerun_with_latest_version: Type.Optional(
       Type.Boolean({ description: 'cleared runs take the newest version, unless a request says otherwise' }),
     ),
+    retries: Type.Optional(Count('retries of the run: how often its failed tasks are tried again together')),
     result_task_ids: Type.Optional(Ids('tasks whose returned values are the result of a run')),
     deadlines: Type.Array(DeadlineSpec, { description: 'deadline alerts' }),
     has_task_concurrency_limits: Flag('some task limits its instances'),
@@ -94,6 +95,7 @@ export const GroupSpec = Type.Object(
     downstream_group_ids: Ids('groups drawn after it'),
     upstream_task_ids: Ids('tasks drawn before it'),
     downstream_task_ids: Ids('tasks drawn after it'),
+    retries: Type.Optional(Count('how often its failed tasks are tried again together; else those of the group around')),
     project_dir: Type.Optional(
       Type.String({ minLength: 1, description: 'transformation project its tasks run, relative to the DAG directory' }),
     ),

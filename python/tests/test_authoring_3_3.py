@@ -46,6 +46,19 @@ class CompiledOf33(unittest.TestCase):
         self.assertTrue(spec["dag"]["rerun_with_latest_version"])
         self.assertEqual([group.get("doc_md") for group in spec["groups"]], [None, "# Group"])
 
+    def test_retries_of_groups_and_of_the_dag_are_in_the_spec_and_must_be_whole_numbers(self) -> None:
+        spec = spec_of(
+            HEAD + "with DAG('d', retries=1):\n"
+            "    with TaskGroup('g', retries=2):\n        pass\n"
+            "    @task_group(retries=0)\n    def h(): ...\n"
+            "    h()\n"
+        )
+        self.assertEqual(spec["dag"]["retries"], 1)
+        self.assertEqual([group.get("retries") for group in spec["groups"]], [None, 2, 0])
+        for wrong, words in (("-1", "must not be negative"), ("'2'", "must be an int"), ("True", "must be an int")):
+            for text in (f"DAG('d', retries={wrong})", f"with DAG('d'):\n    TaskGroup('g', retries={wrong})"):
+                self.assertIn(words, compile_text(HEAD + text + "\n")["error"]["message"])
+
     def test_a_deadline_has_its_name_and_the_seconds_of_its_variable(self) -> None:
         text = (
             HEAD + "alert = DeadlineAlert(DeadlineReference.DAGRUN_QUEUED_AT, VariableInterval('patience'),"

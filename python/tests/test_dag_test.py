@@ -253,6 +253,41 @@ class WhatRuns(Quiet):
         self.assertIn("RuntimeError: broken", run.get_task_instance("fail").failure)
         self.assertIn('raise RuntimeError("broken")', self.output.getvalue())
 
+    def test_retries_of_a_group_try_again_together_what_has_failed_in_it(self) -> None:
+        tried, told = [], []
+
+        @dag(schedule=None)
+        def retried():
+            def fails_once(name, ti):
+                tried.append((name, ti.try_number))
+                if ti.try_number == 1:
+                    raise RuntimeError("not yet")
+
+            @task(on_retry_callback=lambda _: told.append("retry"), on_failure_callback=lambda _: told.append("failure"))
+            def one(ti=None):
+                fails_once("one", ti)
+
+            @task
+            def two(ti=None):
+                fails_once("two", ti)
+
+            @task(trigger_rule="one_failed")
+            def alarm():
+                tried.append("alarm")
+
+            @task_group(retries=1)
+            def group():
+                one()
+                two()
+
+            group() >> alarm()
+
+        self.assertEqual(retried().test().state, "success")
+        self.assertEqual(sorted(tried[:2]), [("one", 1), ("two", 1)])
+        self.assertEqual(sorted(tried[2:]), [("one", 2), ("two", 2)])
+        self.assertEqual(told, ["retry"])
+        self.assertIn("Retry 1 of 1 of task group group follows", self.output.getvalue())
+
     def test_retries_do_not_wait_and_a_new_try_sees_no_value_of_the_one_before(self) -> None:
         tries = []
 

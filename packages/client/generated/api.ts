@@ -4949,6 +4949,8 @@ export interface components {
                 end_date: string | null;
                 try_number: number;
             }[];
+            /** @description Retries of its task group, or of its run, until now */
+            group_retries: number;
             history: {
                 failed_before: number;
                 first_failure: {
@@ -5595,7 +5597,7 @@ export interface components {
                 } | null;
                 wait: {
                     /** @enum {unknown} */
-                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
+                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "group_retry" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
                     detail: string | null;
                     /** @description What ends the wait */
                     ends_with: string;
@@ -5727,6 +5729,8 @@ export interface components {
             executor_config: string;
             failure_detail: string | null;
             failure_reason: string | null;
+            /** @description Retries of its task group, or of its run, that it has been through since the last clear */
+            group_retries: number;
             hostname: string | null;
             /** Format: uuid */
             id: string;
@@ -5813,7 +5817,7 @@ export interface components {
                 } | null;
                 wait: {
                     /** @enum {unknown} */
-                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
+                    code: "upstream" | "past" | "paused" | "pool_full" | "pool_missing" | "max_active_tasks" | "max_active_tis_per_dag" | "max_active_tis_per_dagrun" | "max_active_runs" | "retry_delay" | "group_retry" | "reschedule" | "trigger" | "answer" | "run_queued" | "no_worker" | "dispatched" | "pod_unschedulable" | "pod_refused" | "pod_waits" | "pod_restarts" | "warm_pool_full" | "warm_pods_full" | "image_pull" | "volume_pending" | "cluster_unreachable";
                     detail: string | null;
                     /** @description What ends the wait */
                     ends_with: string;

@@ -8,6 +8,7 @@ import type { SecretBundle } from './secret-delivery.ts';
 import type { SecretScoping } from './secret-scope.ts';
 import type { CallbackRequest, ShownInstance } from '../db/attempts/callback-requests.ts';
 import type { FactsQuery, StartFacts } from '../db/attempts/start-facts.ts';
+import { nextGroupRetry } from '../engine/plan/retry-scopes.ts';
 import type { AttemptTask, AttemptVersion } from './versions.ts';
 
 /** The total size of the values sent with the job. The task fetches other values on access. */
@@ -57,6 +58,7 @@ export function taskJob(
 ): string {
   const { identity, task, instance, facts } = input;
   const { xcoms, prefetched } = prefetch(facts, task);
+  const groupRetry = nextGroupRetry(task.retriedWith, instance);
   const { [identity.taskId]: ownLength, ...upstreamLengths } = facts.lengths;
   const job = {
     kind: 'task',
@@ -69,7 +71,8 @@ export function taskJob(
     expanded: identity.mapIndex >= 0 ? { length: ownLength ?? 0 } : null,
     upstream_lengths: upstreamLengths,
     mapped_over: task.isMappedOver,
-    retry_on_failure: instance.try_number <= instance.max_tries,
+    retry_on_failure: instance.try_number <= instance.max_tries || groupRetry !== undefined,
+    ...(groupRetry && { group_retry: groupRetry }),
     ti_id: instance.id,
     prefetched,
     spec: { execution_timeout: task.spec.policy.execution_timeout },

@@ -13,6 +13,8 @@ import type { Version } from '@svc/proto/agent-service.ts';
 import type { Database } from '../db/database.ts';
 import { findVersionSpec } from '../db/dags/version-lookups.ts';
 import { lengthSources } from '../engine/plan/mapped-length.ts';
+import { mayFailItsScope, retriesByGroup } from '../engine/plan/retry-scopes.ts';
+import type { GroupRetries } from '../engine/plan/retry-scopes.ts';
 import { versionKey } from '../engine/shared/dag-graphs.ts';
 import type { VersionRef } from '../engine/shared/dag-graphs.ts';
 import { createLoadCache } from '../engine/shared/load-cache.ts';
@@ -43,6 +45,8 @@ export type AttemptTask = {
   readonly mappedUpstream: readonly string[];
   /** True when a task or group is expanded over its return value, so that this must be a list or dict. */
   readonly isMappedOver: boolean;
+  /** What is tried again when its own retries are used up: the nearest group with retries, or the run. */
+  readonly retriedWith: GroupRetries | null;
 };
 
 export type AttemptVersions = {
@@ -133,6 +137,7 @@ function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
   const mappedOver = new Set(
     [...spec.tasks, ...spec.groups].flatMap(({ mapping }) => (mapping === null ? [] : lengthSources(mapping))),
   );
+  const retries = retriesByGroup(spec);
   return new Map(
     spec.tasks.map((task) => [
       task.task_id,
@@ -142,6 +147,7 @@ function attemptTasks(spec: CompiledSpec): Map<string, AttemptTask> {
         mappedUpstream: task.upstream_task_ids.filter((id) => mapped.has(id)),
         // An instance of a mapped task returns one item of any kind; all instances together are the list.
         isMappedOver: mappedOver.has(task.task_id) && !mapped.has(task.task_id),
+        retriedWith: mayFailItsScope(task) ? (retries.get(task.group_id) ?? null) : null,
       },
     ]),
   );

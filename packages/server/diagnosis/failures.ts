@@ -123,6 +123,7 @@ const attemptOf = (instance: ListedInstance, task: SpecTask | undefined): OfAtte
   try_number: instance.try_number,
   max_tries: instance.max_tries,
   infrastructure_retries: instance.infrastructure_retries,
+  group_retries: instance.group_retries,
   next_try_at: instance.state === 'up_for_retry' ? instance.due_at : null,
   start_date: instance.start_date,
   end_date: instance.end_date,

@@ -90,6 +90,8 @@ export type Failure = {
   max_tries: number;
   /** Tries that were lost to infrastructure since the last clear, and used up no retry. */
   infrastructure_retries: number;
+  /** Retries of its task group, or of its run. */
+  group_retries: number;
   next_try_at: string | null;
   start_date: string | null;
   end_date: string | null;

@@ -42,6 +42,7 @@ export function waitReasonOf(row: WaitingRow, context: WaitContext): Wait | null
     case 'queued':
       return waitToStart(row);
     case 'up_for_retry':
+      if (row.waits === 'group_retry') return say('group_retry');
       return say('retry_delay', until(row.due_at));
     case 'up_for_reschedule':
       return say('reschedule', until(row.due_at));

@@ -70,6 +70,7 @@ export const instanceOf = (taskId: string, fields: Partial<TaskInstance> & { sta
     try_number: started === undefined ? 0 : 1,
     max_tries: 0,
     infrastructure_retries: 0,
+    group_retries: 0,
     start_date: started === undefined ? null : iso(started),
     end_date: null,
     duration: null,

@@ -62,6 +62,7 @@ def _dag_section(dag, encoder: Encoder) -> dict:
             else {"rerun_with_latest_version": bool(dag.rerun_with_latest_version)}
         ),
         **_result_tasks(dag),
+        **({} if dag.retries is None else {"retries": dag.retries}),
         "deadlines": [_deadline(alert, encoder) for alert in dag.deadline],
         "has_task_concurrency_limits": any(
             task.max_active_tis_per_dag is not None or task.max_active_tis_per_dagrun is not None for task in dag.tasks
@@ -125,6 +126,7 @@ def _groups(dag, encoder: Encoder) -> list:
                 "downstream_group_ids": sorted(item for item in group.downstream_group_ids if item),
                 "upstream_task_ids": sorted(group.upstream_task_ids),
                 "downstream_task_ids": sorted(group.downstream_task_ids),
+                **({} if group.retries is None else {"retries": group.retries}),
                 **({"project_dir": str(group.project_dir)} if group.project_dir else {}),
             }
         )

@@ -266,7 +266,8 @@ class LocalRun:
             "expanded": None if map_index < 0 else {"length": upcoming["expandedLength"]},
             "upstream_lengths": upcoming["upstreamLengths"],
             "mapped_over": upcoming["isMappedOver"],
-            "retry_on_failure": upcoming["tryNumber"] <= upcoming["maxTries"],
+            "retry_on_failure": upcoming["tryNumber"] <= upcoming["maxTries"] or upcoming["groupRetry"] is not None,
+            "group_retry": upcoming["groupRetry"],
         }
 
     def _call_back(self) -> None:

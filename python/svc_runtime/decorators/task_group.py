@@ -17,7 +17,7 @@ from ..record.node import DependencyMixin
 
 _GROUP_ARGUMENTS = frozenset(
     "group_id group_display_name prefix_group_id parent_group dag default_args tooltip ui_color ui_fgcolor "
-    "add_suffix_on_collision project_dir".split()
+    "add_suffix_on_collision project_dir doc_md retries".split()
 )
 
 

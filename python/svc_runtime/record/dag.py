@@ -12,7 +12,7 @@ from types import FrameType
 from ..exceptions import AirflowException, DuplicateTaskIdFound, TaskNotFound
 from . import current
 from .base_args import SLA_ADVICE, as_list
-from .group import TaskGroup
+from .group import TaskGroup, checked_retries
 from .node import TaskNode, validate_key
 from .notset import NOTSET
 from .params import DagParam, Param, ParamsDict
@@ -69,6 +69,7 @@ class DAG:
         task_group: TaskGroup | None = None,
         disable_bundle_versioning: bool = False,
         rerun_with_latest_version: bool | None = None,
+        retries: int | None = None,
         **removed,
     ) -> None:
         for name, value in removed.items():
@@ -137,6 +138,7 @@ class DAG:
         self._dag_display_name = dag_display_name
         self.disable_bundle_versioning = disable_bundle_versioning
         self.rerun_with_latest_version = rerun_with_latest_version
+        self.retries = checked_retries(retries, f"DAG '{dag_id}'")
         self.task_dict: dict = {}
         self.edge_info: dict = {}
         self.fileloc = _caller_file()

@@ -27,6 +27,17 @@ def unique_id(wanted: str, taken: set) -> str:
     return f"{stem}__{highest + 1}"
 
 
+def checked_retries(retries: int | None, what: str) -> int | None:
+    """The retries of a group or of a DAG. None: not given."""
+    if retries is None:
+        return None
+    if isinstance(retries, bool) or not isinstance(retries, int):
+        raise TypeError(f"{what}: retries must be an int, not {type(retries).__name__} ({retries!r})")
+    if retries < 0:
+        raise ValueError(f"{what}: retries must not be negative, but is {retries}")
+    return retries
+
+
 class TaskGroup(RelatedNode):
     svc_is_mapped = False
     log = logging.getLogger("airflow.task_group")
@@ -45,9 +56,11 @@ class TaskGroup(RelatedNode):
         add_suffix_on_collision: bool = False,
         project_dir: str | None = None,
         doc_md: str | None = None,
+        retries: int | None = None,
     ) -> None:
         """`project_dir`: the transformation project (dbt and the like) that the tasks of the group run, relative to the
-        DAG's directory; an image of the DAG carries it. Airflow has no such argument: pass it only to svc."""
+        DAG's directory; an image of the DAG carries it. `retries`: how often the tasks of the group that have failed are
+        tried again, together, after their own retries. Airflow has no such arguments: pass them only to svc."""
         self.prefix_group_id = prefix_group_id
         self.default_args = dict(default_args or {})
         self.tooltip = tooltip
@@ -56,6 +69,7 @@ class TaskGroup(RelatedNode):
         self.ui_fgcolor = ui_fgcolor
         self.group_display_name = group_display_name
         self.project_dir = project_dir
+        self.retries = checked_retries(retries, f"task group '{group_id}'")
         self.add_suffix_on_collision = add_suffix_on_collision
         self.children: dict = {}
         self.upstream_group_ids: set = set()

@@ -207,6 +207,7 @@ class Attempt:
         if outcome.state == "failed":
             say("Task failed with exception", level=logging.ERROR, error=error)
             self._ask_policy(error)
+            self._say_group_retry()
         elif outcome.state == "skipped":
             say(f"Skipping task. {error}".rstrip())
         elif outcome.deferral is not None:
@@ -235,6 +236,13 @@ class Attempt:
         delay = self.outcome.retry_delay
         after = "" if delay is None else f" after {delay:g} s"
         say(f"Retry policy: {decision.action.value}{after}{f': {decision.reason}' if decision.reason else ''}")
+
+    def _say_group_retry(self) -> None:
+        told = self.job.get("group_retry")
+        if told is None or not self.outcome.retryable:
+            return
+        scope = "the run" if told["group"] is None else f"task group {told['group']}"
+        say(f"Retry {told['number']} of {told['of']} of {scope} follows when nothing else in it is active")
 
     def _finish(self) -> None:
         outcome, task = self.outcome, self.task

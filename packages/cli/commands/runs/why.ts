@@ -60,6 +60,7 @@ function failureLines(failure: Failure): string[] {
     ...(exception?.code ? [`  line: ${exception.code}`] : []),
     ...(failure.next_try_at === null ? [] : [`  next try: ${timeText(failure.next_try_at)}`]),
     ...lossLine(failure.infrastructure_retries),
+    ...(failure.group_retries > 0 ? [`  retries of its group or run: ${failure.group_retries}`] : []),
     ...(blocks && blocks.total > 0 ? [`  blocks: ${namesOf(blocks)}`] : []),
     ...(history === null ? [] : [`  history: ${historyText(history)}`]),
     ...advice.map(({ text }) => `  try: ${text}`),

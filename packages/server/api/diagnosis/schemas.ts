@@ -92,6 +92,7 @@ const Failure = Type.Object(
     try_number: Count,
     max_tries: Type.Integer(),
     infrastructure_retries: Type.Integer({ description: 'Tries lost to infrastructure, which used up no retry' }),
+    group_retries: Type.Integer({ description: 'Retries of its task group, or of its run, until now' }),
     next_try_at: Moment,
     start_date: Moment,
     end_date: Moment,

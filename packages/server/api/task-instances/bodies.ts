@@ -57,6 +57,7 @@ export async function instanceBodies(
       trigger: trigger ? triggerBody(trigger) : null,
       triggerer_job: trigger?.job ? jobBody(trigger.job) : null,
       infrastructure_retries: row.infrastructure_retries,
+      group_retries: row.group_retries,
       wait_reason: waitReasonOf(row, context)?.text ?? null,
     };
   });

@@ -37,6 +37,7 @@ const NAMES: Record<WaitReason, string> = {
   max_active_tis_per_dagrun: 'Task Concurrency',
   max_active_runs: 'Dagrun Running',
   retry_delay: 'Not In Retry Period',
+  group_retry: 'Not In Retry Period',
   reschedule: 'Ready To Reschedule',
   trigger: 'Trigger',
   answer: 'Required Action',

@@ -82,6 +82,9 @@ export const TaskInstance = Type.Object(
     infrastructure_retries: Type.Integer({
       description: 'Tries that were lost to infrastructure since the last clear: `max_tries` has grown by each of them',
     }),
+    group_retries: Type.Integer({
+      description: 'Retries of its task group, or of its run, that it has been through since the last clear',
+    }),
     wait_reason: Nullable(Type.String({ description: 'What it waits for; null when it does not wait' })),
   },
   { title: 'TaskInstance' },

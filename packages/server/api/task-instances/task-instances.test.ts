@@ -327,6 +327,7 @@ describe('a task instance', () => {
       try_number: 2,
       max_tries: 2,
       infrastructure_retries: 0,
+      group_retries: 0,
       task_display_name: 'Holen',
       dag_display_name: 'etl',
       hostname: 'worker-1',

@@ -66,6 +66,8 @@ export type TaskInstancesTable = {
   max_tries: number;
   /** Tries lost to infrastructure since the last clear. `max_tries` has grown by each of them. */
   infrastructure_retries: Generated<number>;
+  /** Retries of its group, or of its run, since the last clear. */
+  group_retries: Generated<number>;
   attempt_id: string | null;
   given_by: Generated<string | null>;
   claimable: Generated<boolean>;

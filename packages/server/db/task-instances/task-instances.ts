@@ -23,6 +23,7 @@ const COLUMNS = [
   't.try_number',
   't.max_tries',
   't.infrastructure_retries',
+  't.group_retries',
   't.claimable',
   't.waits',
   't.operator',

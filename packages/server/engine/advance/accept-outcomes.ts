@@ -3,7 +3,7 @@
  *
  *   success, skipped   as reported
  *   failed             up_for_retry while tries are left and the task (its retry policy, too) did not ask otherwise;
- *                      else failed
+ *                      else it waits for a retry of its group (group-retries.ts), or failed
  *   reschedule         up_for_reschedule: the same try continues at its time
  *   deferred           deferred: the same try continues with the event of its trigger (deferral.ts)
  *   lost, not begun    back to scheduled: nothing has run
@@ -21,6 +21,7 @@ import type { AttemptOutcome, AttemptRef, Failure, FinishAnswer } from '../share
 import { usageAfter } from '../shared/usage.ts';
 import { deferredColumns } from './deferred-columns.ts';
 import type { Ending } from './ending.ts';
+import { waitForGroup } from './group-retries.ts';
 import type { RunWork } from './run-work.ts';
 
 /** A sensor whose next time is missing or unreadable pokes again after this delay. */
@@ -161,8 +162,9 @@ function applyFailure(
     work.change(row, { ...common, state: 'up_for_retry', due_at: dueAt });
     return undefined;
   }
-  work.change(row, { ...common, state: 'failed' });
-  return finished(row);
+  const waiting = input.isRetryable && !isRunFinished(work.run.state) ? waitForGroup(work, row) : undefined;
+  work.change(row, { ...common, ...(waiting ?? { state: 'failed' }) });
+  return waiting ? undefined : finished(row);
 }
 
 /** An attempt that never began has run nothing. It is dispatched again as the same try, until the executor gives up. */

@@ -35,6 +35,8 @@ import { listTaskIds } from '../sql/run-edits.ts';
 import { plan } from '../plan/plan.ts';
 import type { Need, PlanEvent } from '../plan/types.ts';
 import { loadLength, loadPast } from './external-needs.ts';
+import { beginRound } from './group-retries.ts';
+import { findRounds } from '../sql/group-retries.ts';
 import { mergeEffects, namesOf, noEffects } from './run-effects.ts';
 import type { RunEffects } from './run-effects.ts';
 import { tellListeners } from './run-listeners.ts';
@@ -217,6 +219,7 @@ export async function concludeAll(
     parts.push(await endRun(trx, work, send, 'stuck'), { moved: [namesOf(work.run)] });
     ending.push(work);
   }
+  for (const work of works) if (!ending.includes(work)) parts.push(await beginRounds(trx, work));
   for (const work of works) {
     if (ending.includes(work)) continue;
     if (isHoldingBack(work) && !isSettled(work)) {
@@ -320,6 +323,23 @@ async function lacksInstances(trx: SharedDb, { run, graph }: RunWork): Promise<b
   if (graph.blueprint.dated.length === 0) return false;
   const present = await listTaskIds(trx, { tenantId: run.tenant_id, run: run.id });
   return graph.blueprint.dated.some(({ taskId }) => !present.includes(taskId));
+}
+
+/** Begins the retries of groups, or of the run, in which nothing is active any more. */
+async function beginRounds(trx: SharedDb, work: RunWork): Promise<Partial<RunEffects>> {
+  const { run, counts } = work;
+  const { retryScopes } = work.graph.blueprint;
+  if (retryScopes.length === 0 || !counts.up_for_retry || run.state !== 'running') return {};
+  const rounds = await findRounds(trx, { tenantId: run.tenant_id, run: run.id }, work.graph.blueprint);
+  const changed: InstanceRow[] = [];
+  for (const round of rounds) {
+    await load(trx, [{ work, picks: round.scope.taskIds.map((taskId) => ({ taskId })) }]);
+    const tasks = new Set(round.scope.taskIds);
+    changed.push(...beginRound(work, round, [...work.loadedRows()].filter((row) => tasks.has(row.task_id))));
+  }
+  if (changed.length === 0) return {};
+  await updateRunsAndInstances(trx, [runChange(work)], changed);
+  return { dueAt: work.now };
 }
 
 /** When all leaves are loaded, the end of the run is written together with the ends of its tasks and needs no query. */

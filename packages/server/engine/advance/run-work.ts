@@ -28,8 +28,10 @@ export const countedAs = (state: TaskStateOrNone): CountedState => {
 type FreshInstance = {
   failure: FailureColumns;
   waits: string | null;
-  tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>;
+  tries?: Tries;
 };
+
+type Tries = Pick<InstanceRow, 'try_number' | 'max_tries' | 'group_retries'>;
 
 const keyText = (taskId: string, mapIndex: number): string => `${mapIndex}/${taskId}`;
 const lengthText = (need: { taskId: string; key: string; mapIndex: number | null }): string =>
@@ -198,6 +200,7 @@ export class RunWork implements RunView {
       dag_id: this.run.dag_id,
       try_number: beside.tries?.try_number ?? 0,
       max_tries: beside.tries?.max_tries ?? policy.retries,
+      group_retries: beside.tries?.group_retries ?? 0,
       ...operatorColumns(task.spec),
       pool: policy.pool,
       pool_slots: policy.pool_slots,
@@ -245,14 +248,14 @@ export class RunWork implements RunView {
     });
     // When a task was expanded before and then cleared, its tries continue, because their numbers name history and
     // logs.
-    const tries = { try_number: original.try_number, max_tries: original.max_tries };
-    this.#addInstances(taskId, others, tries);
+    const { try_number, max_tries, group_retries } = original;
+    this.#addInstances(taskId, others, { try_number, max_tries, group_retries });
   }
 
   #addInstances(
     taskId: string,
     instances: readonly ExpandedInstance[],
-    tries?: Pick<InstanceRow, 'try_number' | 'max_tries'>,
+    tries?: Tries,
   ): void {
     for (const { waits, ...instance } of instances) {
       this.addFresh({ taskId, ...instance }, { failure: NO_FAILURE, waits: waits ?? null, ...(tries && { tries }) });

@@ -31,6 +31,7 @@ export async function clearRows(open: OpenRun, rows: readonly InstanceRow[]): Pr
         try_number: tryNumber,
         max_tries: tryNumber + task.spec.policy.retries,
         infrastructure_retries: 0,
+        group_retries: 0,
         version_number: open.run.version_number,
       };
     }),

@@ -11,6 +11,7 @@
 import { isFailure } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
+import { stopWaitingForGroups } from '../sql/group-retries.ts';
 import { moveToCurrentTree } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';
@@ -72,7 +73,10 @@ export async function clearRun(
     return { kind: 'cleared', keys, effects: noEffects() };
   }
   const touched = await clearRows(open, rows);
-  if (isRebound) await rebindVersion(open, keys, { isWhole });
+  if (isRebound) {
+    await rebindVersion(open, keys, { isWhole });
+    await stopWaitingForGroups(trx, ref);
+  }
   const waiting = await recount(open, isRebound ? open.graph.blueprint.tasks.keys() : touched);
   await options.whenCleared?.(keys);
   if (options.resetRun) reopen(open);

@@ -56,6 +56,7 @@ export async function addInstances(
       ...columnsFromSpec(task),
       try_number: tries,
       max_tries: tries + task.spec.policy.retries,
+      group_retries: 0,
       claimable: false,
       waits: null,
       upstream: encodeCounts(noCounts()),

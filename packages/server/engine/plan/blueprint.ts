@@ -22,6 +22,8 @@ import {
   type MappedLevel,
 } from './mapped-levels.ts';
 import { totalPriorityWeights } from './priority-weight.ts';
+import { findRetryScopes, mayFailItsScope } from './retry-scopes.ts';
+import type { RetryScope } from './retry-scopes.ts';
 import { watchedSetups } from './setup-scopes.ts';
 import type { Instance, UpstreamCounts } from './types.ts';
 
@@ -87,6 +89,8 @@ export interface PlannedTask {
    * item.
    */
   readonly countsAllItems: boolean;
+  /** What is tried again when the task has failed and its own retries are used up. */
+  readonly retryScope: RetryScope | null;
 }
 
 export interface Blueprint {
@@ -99,6 +103,8 @@ export interface Blueprint {
   /** Ids of the tasks that decide how the run ends. */
   readonly leaves: readonly string[];
   readonly failFast: boolean;
+  /** The groups with retries, and the run if its DAG has them. */
+  readonly retryScopes: readonly RetryScope[];
   /** Tasks with a start date or an end date. */
   readonly dated: readonly DatedTask[];
 }
@@ -123,6 +129,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
   const farMapped = (task: TaskSpec): string[] =>
     (mappedOver.get(task.task_id) ?? []).filter((id) => !task.downstream_task_ids.includes(id));
   const isEarly = (id: string): boolean => nesting(id, { specs, mappings }).expandsEarly;
+  const retryScopes = findRetryScopes(spec, mappedGroups, mappings);
   const ordered = order.map((task, index): PlannedTask => {
     const { task_id: taskId, policy } = task;
     const mapping = mappings.get(taskId) ?? mappingOf(task, mappedGroups);
@@ -147,6 +154,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
       canResize: canResize(task, mapping, outerLevels),
       farMapped: farMapped(task),
       farEarly: farMapped(task).filter(isEarly),
+      retryScope: mayFailItsScope(task) ? (retryScopes.get(taskId) ?? null) : null,
     };
   });
   return {
@@ -156,6 +164,7 @@ export function buildBlueprint(spec: CompiledSpec): Blueprint {
     mappedGroups: mappedGroups.byId,
     leaves: [...leaves],
     failFast: spec.dag.fail_fast,
+    retryScopes: [...new Set(retryScopes.values())],
     dated: datedTasks(spec.tasks),
   };
 }

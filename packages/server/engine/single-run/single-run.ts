@@ -21,10 +21,13 @@ import { itemCount } from '../../xcom/value.ts';
 import { acceptOutcomes } from '../advance/accept-outcomes.ts';
 import type { Ending } from '../advance/ending.ts';
 import { endingOf } from '../advance/event-ending.ts';
+import { beginRound } from '../advance/group-retries.ts';
 import { RunWork } from '../advance/run-work.ts';
 import { buildBlueprint, initialInstances } from '../plan/blueprint.ts';
 import { lengthSources } from '../plan/mapped-length.ts';
 import { runOutcome } from '../plan/outcome.ts';
+import { nextGroupRetry, roundsIn, waitsForItsGroup } from '../plan/retry-scopes.ts';
+import type { NextGroupRetry } from '../plan/retry-scopes.ts';
 import { plan } from '../plan/plan.ts';
 import { tasksWithoutInstances } from '../plan/task-dates.ts';
 import type { Instance, InstanceKey, MappedLength, Need, PlanEvent } from '../plan/types.ts';
@@ -40,6 +43,7 @@ export type LocalOutcome = Omit<AttemptOutcome, 'xcoms'> & {
 export type NextTask = InstanceKey & {
   tryNumber: number;
   maxTries: number;
+  groupRetry: NextGroupRetry | null;
   startDate: string | null;
   firstPokeAt: string | null;
   /** How many instances the task has. Null when it is not mapped. */
@@ -183,6 +187,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, time: Ru
   /** Stores what the work has changed, ends the run if nothing is left, and starts the next task. */
   function conclude(work: RunWork): Step {
     const changed = new Set(store(work));
+    for (const row of beginRounds()) changed.add(row);
     const expanded = [...work.expanded];
     let reason: Step['reason'] = null;
     if (run.state === 'running' && isOverdue(run, clock())) {
@@ -210,6 +215,22 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, time: Ru
       next: next && nextTask(next),
       due: run.state === 'running' && !next ? firstDue() : null,
     };
+  }
+
+  /** Begins retries of groups, as the scheduler does when nothing in them is active any more. */
+  function beginRounds(): InstanceRow[] {
+    const rounds = run.state === 'running' ? roundsIn(blueprint.retryScopes, rowsOf) : [];
+    return rounds.flatMap((round) => {
+      const again = open();
+      const taskIds = round.scope.taskIds;
+      load(
+        again,
+        taskIds.map((taskId) => ({ taskId })),
+      );
+      const begun = beginRound(again, round, taskIds.flatMap(rowsOf));
+      if (!keepsDelays) for (const row of begun) if (row.state === 'up_for_retry') startAgain(again, row);
+      return store(again);
+    });
   }
 
   /** As in the scheduler, a timeout of the run skips what has not ended. */
@@ -271,6 +292,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, time: Ru
       mapIndex: row.map_index,
       tryNumber: row.try_number,
       maxTries: row.max_tries,
+      groupRetry: nextGroupRetry(task?.retryScope, row) ?? null,
       startDate: row.start_date,
       firstPokeAt: row.first_poke_at,
       expandedLength: row.map_index >= 0 ? rowsOf(row.task_id).length : null,
@@ -293,7 +315,7 @@ export function createSingleRun(spec: CompiledSpec, given: NewLocalRun, time: Ru
     const row = work.row(ending.ref);
     if (row?.state === 'up_for_retry') {
       pushed.get(row.task_id)?.delete(row.map_index); // a new try begins without the values of the try before
-      if (!keepsDelays) startAgain(work, row);
+      if (!keepsDelays && !waitsForItsGroup(row)) startAgain(work, row);
     }
   }
 

@@ -27,6 +27,7 @@ export const INSTANCE_COLUMNS = {
   try_number: ['int', 'insert', 'update', 'clear'],
   max_tries: ['int', 'insert', 'update', 'clear'],
   infrastructure_retries: ['int', 'update', 'clear'],
+  group_retries: ['int', 'insert', 'update', 'clear'],
   attempt_id: ['uuid', 'update'],
   given_by: ['uuid'], // set by the claim of a hand-over
   claimable: ['boolean', 'insert', 'update'],
