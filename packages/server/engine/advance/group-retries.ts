@@ -2,9 +2,13 @@
  * Begins retries of task groups and runs (plan/retry-scopes.ts) in the transaction in which the last active task of the
  * scope has ended. If the process dies before the commit, the end is reported again, and the retry begins then.
  */
+import type { SharedDb } from '../../db/database.ts';
+import type { Blueprint } from '../plan/blueprint.ts';
 import { hasRetriesLeft, rowsOfRound } from '../plan/retry-scopes.ts';
 import type { RetryRound } from '../plan/retry-scopes.ts';
 import type { InstanceRow } from '../../db/schema.ts';
+import { hasActive, listWaitingForGroups } from '../sql/group-retries.ts';
+import type { RunRef } from '../sql/run-writes.ts';
 import type { RunWork } from './run-work.ts';
 
 /** The columns of an instance that waits for its group. Undefined when the retries of the group are used up. */
@@ -23,4 +27,22 @@ export function beginRound(work: RunWork, round: RetryRound, rows: readonly Inst
     work.change(row, { group_retries: number, ...again });
   }
   return changed;
+}
+
+/** Returns the rounds that may begin: something waits for them, and nothing in them is active. */
+export async function findRounds(
+  trx: SharedDb,
+  ref: RunRef,
+  { tasks }: Pick<Blueprint, 'tasks'>,
+): Promise<RetryRound[]> {
+  const rounds = new Map<string, RetryRound>();
+  for (const { taskId, mapIndex } of await listWaitingForGroups(trx, ref)) {
+    const scope = tasks.get(taskId)?.retryScope;
+    if (!scope) continue;
+    const round = { scope, mapIndex: scope.isPerItem ? mapIndex : null };
+    rounds.set(`${round.mapIndex}/${scope.groupId}`, round);
+  }
+  const found: RetryRound[] = [];
+  for (const round of rounds.values()) if (!(await hasActive(trx, ref, round))) found.push(round);
+  return found;
 }

@@ -2,31 +2,12 @@
 import type { SharedDb } from '../../db/database.ts';
 import { fixedSql } from '../../db/fixed-sql.ts';
 import { LIVE } from '../../db/state-sets.ts';
-import type { Blueprint } from '../plan/blueprint.ts';
 import type { RetryRound } from '../plan/retry-scopes.ts';
 import type { KeyInRun } from './run-edits.ts';
 import type { RunRef } from './run-writes.ts';
 
-/** Returns the rounds that may begin: something waits for them, and nothing in them is active. */
-export async function findRounds(
-  trx: SharedDb,
-  ref: RunRef,
-  { tasks }: Pick<Blueprint, 'tasks'>,
-): Promise<RetryRound[]> {
-  const rounds = new Map<string, RetryRound>();
-  for (const { taskId, mapIndex } of await listWaiting(trx, ref)) {
-    const scope = tasks.get(taskId)?.retryScope;
-    if (!scope) continue;
-    const round = { scope, mapIndex: scope.isPerItem ? mapIndex : null };
-    rounds.set(`${round.mapIndex}/${scope.groupId}`, round);
-  }
-  const found: RetryRound[] = [];
-  for (const round of rounds.values()) if (!(await hasActive(trx, ref, round))) found.push(round);
-  return found;
-}
-
 /** Returns the instances that wait for a retry of their group. Query plan: index task_instances_for_group_retry. */
-async function listWaiting(trx: SharedDb, { tenantId, run }: RunRef): Promise<KeyInRun[]> {
+export async function listWaitingForGroups(trx: SharedDb, { tenantId, run }: RunRef): Promise<KeyInRun[]> {
   const { rows } = await fixedSql<KeyInRun>`
     select task_id as "taskId", map_index as "mapIndex" from task_instances
     where tenant_id = ${tenantId} and run = ${run} and waits = 'group_retry' and state = 'up_for_retry'
@@ -35,7 +16,7 @@ async function listWaiting(trx: SharedDb, { tenantId, run }: RunRef): Promise<Ke
 }
 
 /** True when one of these tasks runs, is about to run, or starts at its own time. Query plan: primary key. */
-async function hasActive(
+export async function hasActive(
   trx: SharedDb,
   { tenantId, run }: RunRef,
   { scope: { taskIds }, mapIndex }: RetryRound,
