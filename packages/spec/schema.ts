@@ -95,7 +95,9 @@ export const GroupSpec = Type.Object(
     downstream_group_ids: Ids('groups drawn after it'),
     upstream_task_ids: Ids('tasks drawn before it'),
     downstream_task_ids: Ids('tasks drawn after it'),
-    retries: Type.Optional(Count('how often its failed tasks are tried again together; else those of the group around')),
+    retries: Type.Optional(
+      Count('how often its failed tasks are tried again together; else those of the group around'),
+    ),
     project_dir: Type.Optional(
       Type.String({ minLength: 1, description: 'transformation project its tasks run, relative to the DAG directory' }),
     ),

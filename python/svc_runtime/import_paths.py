@@ -12,7 +12,7 @@ import sys
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from . import old_import_paths, provider_import_paths
+from . import old_import_paths, provider_import_paths, refused_modules, sdk_import_paths
 from .old_import_paths import GONE
 
 TYPE_CHECKING = False
@@ -393,18 +393,20 @@ CONSTANTS: dict[str, dict] = {
 }
 
 
-def _add_rows_of_providers() -> None:
-    HOME.update({**provider_import_paths.HOME, **HOME})
-    for path, names in provider_import_paths.MODULES.items():
+def _add_other_rows() -> None:
+    HOME.update({**provider_import_paths.HOME, **sdk_import_paths.HOME, **HOME})
+    for path, names in (*provider_import_paths.MODULES.items(), *sdk_import_paths.MODULES.items()):
         known = MODULES.get(path, "")
         MODULES[path] = names if names.startswith("=") else " ".join(dict.fromkeys(f"{known} {names}".split()))
+    CONSTANTS.update(sdk_import_paths.CONSTANTS)
     CONSTANTS.update(
         {path: {**CONSTANTS.get(path, {}), **values} for path, values in provider_import_paths.CONSTANTS.items()}
     )
     GONE.update(provider_import_paths.NOT_SERVED)
+    GONE.update(refused_modules.REFUSED)
 
 
-_add_rows_of_providers()
+_add_other_rows()
 
 
 def attribute(path: str, name: str):

@@ -84,7 +84,8 @@ _REASONS: dict[str, tuple[str, ...]] = {
         "airflow.providers.standard.operators.python.PythonVirtualenvOperator: get_python_source",
         "airflow.providers.standard.sensors.external_task.ExternalTaskSensor: get_count get_external_task_group_task_ids",
         "airflow.providers.standard.triggers.external_task.DagStateTrigger: validate_count_dags_af_3",
-        "airflow.providers.standard: triggers.hitl utils.openlineage utils.python_virtualenv utils.sensor_helper",
+        "airflow.providers.standard: triggers.hitl utils.openlineage utils.sensor_helper",
+        "airflow.providers.standard.utils.python_virtualenv: write_python_script",
     ),
     "A constant of Airflow's implementation.": (
         "airflow.providers.standard.operators.python.ExternalPythonOperator: AIRFLOW_SERIALIZABLE_CONTEXT_KEYS",

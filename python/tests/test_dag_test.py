@@ -254,7 +254,8 @@ class WhatRuns(Quiet):
         self.assertIn('raise RuntimeError("broken")', self.output.getvalue())
 
     def test_retries_of_a_group_try_again_together_what_has_failed_in_it(self) -> None:
-        tried, told = [], []
+        tried: list = []
+        told: list[str] = []
 
         @dag(schedule=None)
         def retried():
@@ -263,7 +264,9 @@ class WhatRuns(Quiet):
                 if ti.try_number == 1:
                     raise RuntimeError("not yet")
 
-            @task(on_retry_callback=lambda _: told.append("retry"), on_failure_callback=lambda _: told.append("failure"))
+            @task(
+                on_retry_callback=lambda _: told.append("retry"), on_failure_callback=lambda _: told.append("failure")
+            )
             def one(ti=None):
                 fails_once("one", ti)
 

@@ -54,7 +54,13 @@ ARROWS: dict[str, set[str]] = {
         "svc_runtime.triggerer",
     },
     "svc_runtime.fix": {"svc_runtime.enums", "svc_runtime.old_import_paths"},
-    "svc_runtime.import_paths": {"svc_runtime.old_import_paths", "svc_runtime.provider_import_paths"},
+    "svc_runtime.import_paths": {
+        "svc_runtime.old_import_paths",
+        "svc_runtime.provider_import_paths",
+        "svc_runtime.refused_modules",
+        "svc_runtime.sdk_import_paths",
+    },
+    "svc_runtime.for_sdk": {"svc_runtime.decorators", "svc_runtime.record", "svc_runtime.run"},
     "svc_runtime.old_import_paths": {"svc_runtime.exceptions"},
     "svc_runtime.run_server": {
         "airflow",

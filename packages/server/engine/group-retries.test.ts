@@ -144,7 +144,12 @@ describe('retries of a task group', () => {
             group_id: 'g',
             parent_id: null,
             retries: 1,
-            mapping: { kind: 'expand', target: 'function', arguments: [{ name: 'x', value: [1, 2], length: 2 }], depends_on: [] },
+            mapping: {
+              kind: 'expand',
+              target: 'function',
+              arguments: [{ name: 'x', value: [1, 2], length: 2 }],
+              depends_on: [],
+            },
           },
         ],
       },

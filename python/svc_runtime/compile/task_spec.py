@@ -29,6 +29,11 @@ _SENSOR_KEYS = (
 )
 
 
+def _resources(given):
+    """Amounts as a dict, also where an author gives `Resources`."""
+    return given.to_dict() if hasattr(given, "to_dict") else given
+
+
 def _duration(value):
     return None if value is None else seconds(value)
 
@@ -245,7 +250,7 @@ def task_spec(task, encoder: Encoder, *, search_path: list, files: dict, warn) -
         "policy": {name: whole(value) for name, value in _policy(task).items()},
         "sensor": _sensor(task),
         **start_trigger_spec(task),
-        "resources": encoder.encode(task.resources) if task.resources else None,
+        "resources": encoder.encode(_resources(task.resources)) if task.resources else None,
         # Filled from svc.yaml when the project has one.
         "env": {},
         "execution": None,

@@ -24,6 +24,7 @@ _OTHERS = (
     "on_new_dag_import_error",
     "on_existing_dag_import_error",
 )
+HOOKS = (*FIRED, *AROUND_THEM, *RUN_HOOKS, *_OTHERS)
 # Those of the plugins that were loaded (plugins/loader.py).
 registered: list = []
 _OF_STATES = {"success": FIRED[1], "failed": FIRED[2], "skipped": FIRED[3]}
@@ -42,7 +43,7 @@ def unheard():
 
 def names_in(listener) -> list[str]:
     """The hooks that it implements: functions of that name marked by `@hookimpl`."""
-    return [name for name in (*FIRED, *AROUND_THEM, *RUN_HOOKS, *_OTHERS) if _hook(listener, name) is not None]
+    return [name for name in HOOKS if _hook(listener, name) is not None]
 
 
 def _hook(listener, name: str):

@@ -11,9 +11,10 @@ _CREATED = ("created", "ctime", "timeCreated", "creation_time")
 
 
 class ObjectStat(dict):
-    def __init__(self, info: dict, path) -> None:
+    def __init__(self, info: dict, path=None) -> None:
         super().__init__(info)
-        self.protocol, self.bucket, self.key, self.conn_id = path.protocol, path.bucket, path.key, path.conn_id
+        if path is not None:
+            self.protocol, self.bucket, self.key, self.conn_id = path.protocol, path.bucket, path.key, path.conn_id
 
     @property
     def st_size(self) -> int:
@@ -45,6 +46,10 @@ class ObjectStat(dict):
     @property
     def st_ino(self) -> int:
         return int(self.get("ino") or 0)
+
+    @property
+    def st_dev(self) -> int:
+        return int(self.get("dev") or 0)
 
     @property
     def st_nlink(self) -> int:

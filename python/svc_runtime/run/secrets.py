@@ -15,7 +15,13 @@ import json
 import logging
 import os
 
-from ..exceptions import AirflowException, AirflowNotFoundException, AirflowRuntimeError, ExternalSecretsFailed
+from ..exceptions import (
+    AirflowException,
+    AirflowNotFoundException,
+    AirflowRuntimeError,
+    ExternalSecretsFailed,
+    RecordingError,
+)
 from ..record import current as record_current
 from ..record.notset import NOTSET
 from . import current
@@ -82,6 +88,13 @@ class Variable:
         if is_sensitive_name(key):
             masks.add_variable(text)
         return json.loads(text) if deserialize_json else text
+
+    @classmethod
+    def keys(cls, prefix: str | None = None):
+        raise RecordingError(
+            "Variable.keys() is not supported: a task gets the variables that it asks for, and no list of them",
+            "Use Variable.get() with known keys, keep the list in a variable, or ask GET /api/v2/variables of the REST API",
+        )
 
     @classmethod
     def set(cls, key: str, value, description: str | None = None, serialize_json: bool = False) -> None:

@@ -334,7 +334,13 @@ async function beginRounds(trx: SharedDb, work: RunWork): Promise<Partial<RunEff
   for (const round of rounds) {
     await load(trx, [{ work, picks: round.scope.taskIds.map((taskId) => ({ taskId })) }]);
     const tasks = new Set(round.scope.taskIds);
-    changed.push(...beginRound(work, round, [...work.loadedRows()].filter((row) => tasks.has(row.task_id))));
+    changed.push(
+      ...beginRound(
+        work,
+        round,
+        [...work.loadedRows()].filter((row) => tasks.has(row.task_id)),
+      ),
+    );
   }
   if (changed.length === 0) return {};
   await updateRunsAndInstances(trx, [runChange(work)], changed);

@@ -252,11 +252,7 @@ export class RunWork implements RunView {
     this.#addInstances(taskId, others, { try_number, max_tries, group_retries });
   }
 
-  #addInstances(
-    taskId: string,
-    instances: readonly ExpandedInstance[],
-    tries?: Tries,
-  ): void {
+  #addInstances(taskId: string, instances: readonly ExpandedInstance[], tries?: Tries): void {
     for (const { waits, ...instance } of instances) {
       this.addFresh({ taskId, ...instance }, { failure: NO_FAILURE, waits: waits ?? null, ...(tries && { tries }) });
     }

@@ -30,7 +30,9 @@ export interface RetryScope {
 export type GroupRetries = Pick<RetryScope, 'groupId' | 'retries'>;
 
 /** Returns which retries count for the tasks that are directly in each group. Null: none. */
-export function retriesByGroup(spec: Pick<CompiledSpec, 'dag' | 'groups'>): ReadonlyMap<string | null, GroupRetries | null> {
+export function retriesByGroup(
+  spec: Pick<CompiledSpec, 'dag' | 'groups'>,
+): ReadonlyMap<string | null, GroupRetries | null> {
   const nearest = new Map<string | null, GroupRetries | null>();
   // Groups are listed depth first, so a group's parent is always known before it.
   for (const { group_id: groupId, parent_id: parentId, retries } of spec.groups) {
@@ -95,11 +97,13 @@ export function rowsOfRound({ mapIndex }: RetryRound, rows: readonly InstanceRow
 }
 
 /** Active: something runs, is about to run, or starts at its own time. */
-const isActive = (row: InstanceRow): boolean =>
-  row.state !== null && !isFinished(row.state) && !waitsForItsGroup(row);
+const isActive = (row: InstanceRow): boolean => row.state !== null && !isFinished(row.state) && !waitsForItsGroup(row);
 
 /** Returns the rounds that may begin, for a caller that has every row. */
-export function roundsIn(scopes: readonly RetryScope[], rowsOf: (taskId: string) => readonly InstanceRow[]): RetryRound[] {
+export function roundsIn(
+  scopes: readonly RetryScope[],
+  rowsOf: (taskId: string) => readonly InstanceRow[],
+): RetryRound[] {
   return scopes.flatMap((scope) => {
     const rows = scope.taskIds.flatMap(rowsOf);
     const waiting = rows.filter(waitsForItsGroup);
