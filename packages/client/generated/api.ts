@@ -934,6 +934,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/clearPartitions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the partition key and the partition date of runs to null
+         * @description With `dry_run`, the default, only counts. Name a partition, a range of dates, or a run.
+         */
+        post: operations["clear_dag_run_partitions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/clearTaskInstances": {
         parameters: {
             query?: never;
@@ -3547,10 +3567,8 @@ export interface components {
              * @default false
              */
             only_new?: boolean;
-            /** @description Leave it out: runs have no partition dates here */
-            partition_date_end?: null;
-            /** @description Leave it out: runs have no partition dates here */
-            partition_date_start?: null;
+            partition_date_end?: string | null;
+            partition_date_start?: string | null;
             partition_key?: string | null;
             run_on_latest_version?: boolean | null;
         };
@@ -3854,6 +3872,29 @@ export interface components {
         ChangePasswordRequest: {
             current_password: string;
             new_password: string;
+        };
+        /** ClearedPartitions */
+        ClearedPartitions: {
+            dag_runs_cleared: number;
+            dry_run: boolean;
+            task_instances_cleared: number;
+        };
+        /** ClearPartitions */
+        ClearPartitions: {
+            /**
+             * @description Clear the task instances of the runs, too
+             * @default false
+             */
+            clear_task_instances?: boolean;
+            /**
+             * @description Only count
+             * @default true
+             */
+            dry_run?: boolean;
+            partition_date_end?: string | null;
+            partition_date_start?: string | null;
+            partition_key?: string | null;
+            run_id?: string | null;
         };
         /** ClearTaskInstanceCollection */
         ClearTaskInstanceCollection: {
@@ -8088,6 +8129,32 @@ export interface operations {
             };
         };
     };
+    clear_dag_run_partitions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                dag_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClearPartitions"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClearedPartitions"];
+                };
+            };
+        };
+    };
     post_clear_task_instances: {
         parameters: {
             query?: never;
@@ -8174,6 +8241,10 @@ export interface operations {
                 offset?: number;
                 /** @description Sort keys, in order; a leading `-` sorts downward. One of: id, state, dag_id, run_id, dag_run_id, logical_date, run_after, start_date, end_date, updated_at, conf, duration */
                 order_by?: ("id" | "-id" | "state" | "-state" | "dag_id" | "-dag_id" | "run_id" | "-run_id" | "dag_run_id" | "-dag_run_id" | "logical_date" | "-logical_date" | "run_after" | "-run_after" | "start_date" | "-start_date" | "end_date" | "-end_date" | "updated_at" | "-updated_at" | "conf" | "-conf" | "duration" | "-duration")[];
+                partition_date_gt?: string;
+                partition_date_gte?: string;
+                partition_date_lt?: string;
+                partition_date_lte?: string;
                 /** @description Part of the name, in any letter case; `%` and `_` are wildcards, `|` separates alternatives, `~` is all */
                 partition_key_pattern?: string;
                 /** @description How the name starts, in exactly this letter case; `|` separates alternatives, `~` is all */

@@ -65,7 +65,7 @@ export function runBody(run: ListedRun, versions = versionsOf(run)): DagRunBody 
     dag_versions: versions,
     bundle_version: run.bundle_version,
     partition_key: run.partition_key,
-    partition_date: null,
+    partition_date: run.partition_date,
   };
 }
 

@@ -43,12 +43,14 @@ beforeAll(async () => {
 beforeEach(async () => {
   await db.deleteFrom('dag_runs').execute();
   await server.db.shared.deleteFrom('audit_log').execute();
-  for (const [runId, partition] of Object.entries({ first: 'monday', second: 'monday', third: 'tuesday' })) {
+  const days = { monday: '2026-01-05T00:00:00Z', tuesday: '2026-01-06T00:00:00Z' };
+  for (const [runId, partition] of Object.entries({ first: 'monday', second: 'monday', third: 'tuesday' } as const)) {
     await insertRun(db, {
       dagId: 'dag',
       runId,
       state: 'failed',
       partition_key: partition,
+      partition_date: days[partition],
       start_date: '2026-01-02T03:04:05Z',
       end_date: '2026-01-02T03:04:06Z',
       instances: [
@@ -142,10 +144,82 @@ describe('POST clearDagRuns clears several runs', () => {
       expect.arrayContaining(['first', 'second']),
     );
     expect((await runs())['third']).toEqual(['failed', null]);
-    const date = '2026-01-01T00:00:00Z';
-    for (const body of [{}, { partition_key: 'monday', dag_runs: named('first') }, { partition_date_start: date }]) {
+    const date = '2026-01-05T00:00:00Z';
+    const before = '2026-01-04T00:00:00Z';
+    for (const body of [
+      {},
+      { partition_key: 'monday', dag_runs: named('first') },
+      { partition_key: 'monday', partition_date_start: date },
+      { partition_date_start: date, partition_date_end: before },
+      { partition_date_start: 'monday' },
+    ]) {
       expect((await clear(body)).status).toBe(400);
     }
+  });
+
+  it('clears the runs of partitions between two dates, both included, and of an open range', async () => {
+    const date = '2026-01-06T00:00:00Z';
+    const cleared = async (body: Body) =>
+      (await clear({ ...body, dry_run: false })).json<{ dag_runs: Body[] }>().dag_runs;
+    const bounded = await cleared({ partition_date_start: '2026-01-06T02:00:00+02:00', partition_date_end: date });
+    expect(bounded).toMatchObject([
+      { dag_run_id: 'third', partition_date: '2026-01-06T00:00:00.000000Z', state: 'queued' },
+    ]);
+    expect((await cleared({ partition_date_end: '2026-01-05T23:59:59Z' })).map((run) => run['dag_run_id'])).toEqual([
+      'first',
+      'second',
+    ]);
+  });
+});
+
+describe('POST clearPartitions takes their partitions from runs', () => {
+  const take = async (body: Body) => {
+    const answer = await call('POST', '/api/v2/dags/dag/clearPartitions', body);
+    expect(answer.status, answer.text).toBe(200);
+    return answer.json<Body>();
+  };
+  const partitioned = async (): Promise<unknown[]> =>
+    (await call('GET', '/api/v2/dags/dag/dagRuns?partition_date_gte=2026-01-05T00:00:00Z&order_by=dag_run_id'))
+      .json<{ dag_runs: Body[] }>()
+      .dag_runs.map((run) => [run['dag_run_id'], run['partition_key']]);
+
+  it('of a key, of dates or of one run, and only counts at first', async () => {
+    const all = await partitioned();
+    expect(all).toEqual([
+      ['first', 'monday'],
+      ['second', 'monday'],
+      ['third', 'tuesday'],
+    ]);
+    expect(await take({ partition_key: 'monday', clear_task_instances: true })).toEqual({
+      dag_runs_cleared: 2,
+      task_instances_cleared: 4,
+      dry_run: true,
+    });
+    expect(await partitioned()).toEqual(all);
+    const counted = { dag_runs_cleared: 1, task_instances_cleared: 0, dry_run: false };
+    expect(await take({ run_id: 'first', dry_run: false })).toEqual(counted);
+    expect(await take({ partition_date_start: '2026-01-06T00:00:00Z', dry_run: false })).toEqual(counted);
+    expect(await partitioned()).toEqual([['second', 'monday']]);
+    expect(await audited('clear_dag_run_partitions')).toEqual(['first', 'third']);
+    expect((await runs())['first']).toEqual(['failed', null]);
+  });
+
+  it('and clears their task instances if asked', async () => {
+    const body = { partition_key: 'monday', clear_task_instances: true, dry_run: false };
+    expect(await take(body)).toMatchObject({ dag_runs_cleared: 2, task_instances_cleared: 4 });
+    expect([(await runs())['first'], (await runs())['third']]).toEqual([
+      ['queued', null],
+      ['failed', null],
+    ]);
+  });
+
+  it('refuses none and several selections, and unknown runs and DAGs', async () => {
+    const status = async (body: Body, dagId = 'dag') =>
+      (await call('POST', `/api/v2/dags/${dagId}/clearPartitions`, body)).status;
+    expect(await status({})).toBe(400);
+    expect(await status({ run_id: 'first', partition_key: 'monday' })).toBe(400);
+    expect(await status({ run_id: 'unknown' })).toBe(404);
+    expect(await status({ partition_key: 'monday' }, 'unknown')).toBe(404);
   });
 });
 

@@ -7,7 +7,7 @@ import type { FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import type { TenantDb } from '../../db/database.ts';
-import { findRun, findRunKeys, findRunsOfPartition } from '../../db/dag-runs/dag-runs.ts';
+import { findRun, findRunKeys } from '../../db/dag-runs/dag-runs.ts';
 import { findDag } from '../../db/dags/dags.ts';
 import { ImportedRunError } from '../../db/imports/imported-version.ts';
 import { findInstances } from '../../db/task-instances/task-instances.ts';
@@ -26,6 +26,7 @@ import type { Services } from '../services.ts';
 import { instanceBodies } from '../task-instances/bodies.ts';
 import { wholeRunBody } from './bodies.ts';
 import { RUN_PATCH_FIELDS, patchRun, removeRun } from './changes.ts';
+import { partitionsOf, registerClearPartitions, runsOfPartitions } from './clear-partitions.ts';
 import { MAX_SHOWN, WouldBeCleared, newTasks, noteAndAudit, optionsOf } from './clear.ts';
 import { takesLatestVersion } from '../task-instances/rerun-version.ts';
 import { BulkDagRun, BulkDagRunClear, DagRunCollection, RUN_TAGS } from './schemas.ts';
@@ -40,6 +41,7 @@ const DagParams = Type.Object({ dag_id: Type.String() });
 export function registerRunsInBulk(app: App, services: Services): void {
   registerBulkChanges(app, services);
   registerBulkClear(app, services);
+  registerClearPartitions(app, services);
 }
 
 function registerBulkChanges(app: App, services: Services): void {
@@ -222,14 +224,9 @@ async function chooseRuns(
   body: Static<typeof BulkDagRunClear>,
 ): Promise<RunsOfDag[]> {
   const scope = databaseOf(request, db);
-  const { partition_key: partitionKey, dag_runs: named = [] } = body;
-  if ((body.partition_date_start ?? null) !== null || (body.partition_date_end ?? null) !== null) {
-    throw new ApiError(
-      'unsupported_option',
-      'partition_date_start and partition_date_end are not supported: send partition_key, or name the runs in dag_runs',
-    );
-  }
-  if ((partitionKey ?? null) === null) {
+  const { dag_runs: named = [] } = body;
+  const partitions = partitionsOf(body);
+  if (partitions === undefined) {
     if (named.length === 0) throw new ApiError('invalid_request', 'dag_runs: name the runs to clear');
     const byDag = Map.groupBy(named, (entity) => dagOf(pathDagId, entity));
     return Promise.all(
@@ -243,14 +240,8 @@ async function chooseRuns(
     );
   }
   if (named.length > 0) {
-    throw new ApiError('invalid_request', 'partition_key: send either the partition or the runs in dag_runs');
+    throw new ApiError('invalid_request', 'dag_runs: send either partitions or the runs in dag_runs');
   }
-  if (pathDagId === ALL) throw new ApiError('invalid_request', 'partition_key: name the DAG in the path');
-  const runs = await findRunsOfPartition(scope, pathDagId, partitionKey ?? '');
-  if (runs.length > MAX_RUNS) {
-    throw new ApiError('invalid_request', `partition_key: this is more than ${MAX_RUNS} runs: name some in dag_runs`);
-  }
-  return [{ dagId: pathDagId, runs }];
+  if (pathDagId === ALL) throw new ApiError('invalid_request', 'dag_id: name the DAG of the partitions in the path');
+  return [{ dagId: pathDagId, runs: await runsOfPartitions(scope, pathDagId, partitions) }];
 }
-
-const MAX_RUNS = 1_000;

@@ -81,6 +81,7 @@ export function filterOfBatch(dagId: string, body: Static<typeof DagRunsBatch>):
 const RANGED: readonly RangedColumn[] = [
   'run_after',
   'logical_date',
+  'partition_date',
   'start_date',
   'end_date',
   'updated_at',

@@ -57,7 +57,9 @@ export const DagRun = Type.Object(
     dag_versions: Type.Array(DagVersion),
     bundle_version: Nullable(Type.String()),
     partition_key: Nullable(Type.String()),
-    partition_date: Nullable(Type.String({ format: 'date-time', description: 'Not stored here: always null' })),
+    partition_date: Nullable(
+      Type.String({ format: 'date-time', description: 'The date of its partition. Null when its key is no date' }),
+    ),
   },
   { title: 'DAGRun' },
 );
@@ -99,7 +101,7 @@ const Ranged = {
   updated_at: DateTime,
   duration: Type.Number({ minimum: 0, maximum: 1e12, description: 'Seconds' }),
 };
-export const RangeQuery = rangeProperties(Ranged);
+export const RangeQuery = rangeProperties({ ...Ranged, partition_date: DateTime });
 /** The same ranges in a body, where null means that the filter is absent. */
 const RangeBody = rangeProperties({
   run_after: Nullable(Ranged.run_after),
@@ -164,10 +166,16 @@ export const BulkDagRun = Type.Object(
 
 export const DagRunUpdate = Type.Object(changeFields, { title: 'DAGRunUpdate', additionalProperties: false });
 
-const NoPartitionDate = Type.Optional(
-  // Any value gets the same advice, which does not repeat it.
-  ShownAs(Type.Unknown(), { type: 'null', description: 'Leave it out: runs have no partition dates here' }),
-);
+/** Chooses runs by their partitions. */
+const partitionFields = {
+  partition_key: Type.Optional(Nullable(Type.String({ maxLength: 250, description: 'The runs of this partition' }))),
+  partition_date_start: Type.Optional(
+    Nullable(Type.String({ format: 'date-time', description: 'The runs of partitions from this date on' })),
+  ),
+  partition_date_end: Type.Optional(
+    Nullable(Type.String({ format: 'date-time', description: 'The runs of partitions up to this date, included' })),
+  ),
+};
 
 const clearFields = {
   dry_run: Type.Boolean({ default: true, description: 'Only say which task instances would be cleared' }),
@@ -188,16 +196,27 @@ const clearFields = {
 
 export const DagRunClear = Type.Object(clearFields, { title: 'DAGRunClear', additionalProperties: false });
 
-/** Runs by name, or all runs of one partition. */
+/** Runs by name, or all runs of one partition or of the partitions between two dates. */
 export const BulkDagRunClear = Type.Object(
   {
     ...clearFields,
     dag_runs: Type.Optional(Type.Array(BulkDagRun, { maxItems: 1_000, description: 'Only their names count' })),
-    partition_key: Type.Optional(
-      Nullable(Type.String({ maxLength: 250, description: 'Clear the runs of this partition instead' })),
-    ),
-    partition_date_start: NoPartitionDate,
-    partition_date_end: NoPartitionDate,
+    ...partitionFields,
   },
   { title: 'BulkDAGRunClear', additionalProperties: false },
+);
+
+export const ClearPartitions = Type.Object(
+  {
+    ...partitionFields,
+    run_id: Type.Optional(Nullable(Type.String({ description: 'This run' }))),
+    clear_task_instances: Type.Boolean({ default: false, description: 'Clear the task instances of the runs, too' }),
+    dry_run: Type.Boolean({ default: true, description: 'Only count' }),
+  },
+  { title: 'ClearPartitions', additionalProperties: false },
+);
+
+export const ClearedPartitions = Type.Object(
+  { dag_runs_cleared: Type.Integer(), task_instances_cleared: Type.Integer(), dry_run: Type.Boolean() },
+  { title: 'ClearedPartitions' },
 );

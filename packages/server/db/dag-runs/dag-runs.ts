@@ -28,6 +28,7 @@ const COLUMNS = [
   'r.note',
   'r.version_number',
   'r.partition_key',
+  'r.partition_date',
   'dags.display_name',
   'v.id as version_id',
   'v.bundle_name',
@@ -78,18 +79,32 @@ export const findRunKeys = (
     .orderBy('id')
     .execute();
 
-export const findRunsOfPartition = (
+/** Both ends of a range of dates are included. Null is open. */
+export type PartitionChoice = { key: string } | { from: string | null; to: string | null };
+
+/** Returns the runs of a partition, or of the partitions between two dates, in the order of their ids. */
+export function findRunsOfPartitions(
   db: TenantDb,
   dagId: string,
-  partitionKey: string,
-): Promise<{ id: number; runId: string }[]> =>
-  db
-    .selectFrom('dag_runs')
-    .select(['id', 'run_id as runId'])
-    .where('dag_id', '=', dagId)
-    .where('partition_key', '=', partitionKey)
-    .orderBy('id')
+  choice: PartitionChoice,
+): Promise<{ id: number; runId: string }[]> {
+  const runs = db.selectFrom('dag_runs').select(['id', 'run_id as runId']).where('dag_id', '=', dagId).orderBy('id');
+  if ('key' in choice) return runs.where('partition_key', '=', choice.key).execute();
+  return runs
+    .where('partition_date', 'is not', null)
+    .$if(choice.from !== null, (query) => query.where('partition_date', '>=', choice.from))
+    .$if(choice.to !== null, (query) => query.where('partition_date', '<=', choice.to))
     .execute();
+}
+
+/** The runs belong to no partition any more, so that their partitions may have other runs. */
+export async function clearPartitionsOf(db: TenantDb, runs: readonly number[]): Promise<void> {
+  await db
+    .updateTable('dag_runs')
+    .set({ partition_key: null, partition_date: null })
+    .where(sql<boolean>`id = any(${[...runs]}::bigint[])`)
+    .execute();
+}
 
 /** Returns the return values of tasks as JSON text. The values of a mapped task are in the order of its instances. */
 export const findResults = (db: TenantDb, run: number, taskIds: readonly string[]) =>

@@ -10,7 +10,14 @@ import type { TextMatch } from '../text-match.ts';
 
 export type Range = { gte?: string | number; gt?: string | number; lte?: string | number; lt?: string | number };
 
-export type RangedColumn = 'run_after' | 'logical_date' | 'start_date' | 'end_date' | 'updated_at' | 'duration';
+export type RangedColumn =
+  | 'run_after'
+  | 'logical_date'
+  | 'partition_date'
+  | 'start_date'
+  | 'end_date'
+  | 'updated_at'
+  | 'duration';
 
 export type RunFilter = {
   /** Undefined: runs of all DAGs. */
