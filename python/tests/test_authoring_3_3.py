@@ -121,6 +121,32 @@ class PartitionsOf33(unittest.TestCase):
         self.assertEqual(mapper["window"], {"window": "week", "direction": "backward"})
         self.assertEqual((mapper["downstream"]["unit"], mapper["max_keys"]), ("day", 7))
 
+    def test_an_own_wait_policy_is_asked_for_each_size_of_its_window_when_the_file_is_compiled(self) -> None:
+        own = (
+            "from airflow.partition_mappers.wait_policy import WaitPolicy\n"
+            "class Most(WaitPolicy):\n    def is_satisfied(self, matched, expected):\n"
+            "        return matched * 10 >= expected * 9\n"
+            "class Fewer(WaitPolicy):\n    def is_satisfied(self, matched, expected):\n        return matched < 2\n"
+            "class Never(WaitPolicy):\n    def is_satisfied(self, matched, expected):\n        return False\n"
+            "class ByKeys(WaitForAll):\n    def is_satisfied_by_keys(self, *, matched, expected):\n        return None\n"
+            "class Empty(WaitPolicy):\n    pass\n"
+        )
+        mapper = "RollupMapper(upstream_mapper=StartOfMonthMapper(), window=MonthWindow(), wait_policy={}())"
+        policy = self.schedule(mapper.format("Most"), own)["dags"][0]["spec"]["schedule"]["default_mapper"][
+            "wait_policy"
+        ]
+        self.assertEqual(policy["wait"], "table")
+        self.assertEqual(
+            [(row["expected"], row["count"]) for row in policy["counts"]], [(28, 26), (29, 27), (30, 27), (31, 28)]
+        )
+        for name, expected in (
+            ("Fewer", "is not satisfied by more than a number that is enough"),
+            ("Never", "is not satisfied by all of them"),
+            ("ByKeys", "looks at the keys themselves"),
+            ("Empty", "has no is_satisfied()"),
+        ):
+            self.assertIn(expected, self.schedule(mapper.format(name), own)["error"]["message"])
+
     def test_windows_that_fit_no_mapper_and_windows_of_authors_are_refused(self) -> None:
         own = "class Mine(DayWindow):\n    pass\nclass Own(PartitionMapper):\n    def to_downstream(self, key):\n        return key\n"
         for mapper, expected in (

@@ -53,6 +53,12 @@ describe('windows of partitions as Airflow 3.3 has them', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('the table of an own policy says how many keys of a window are enough', () => {
+    const policy = { wait: 'table' as const, counts: [{ expected: 28, count: 26 }] };
+    expect([25, 26].map((received) => isEnough(policy, { received, expected: 28 }))).toEqual([false, true]);
+    expect([30, 31].map((received) => isEnough(policy, { received, expected: 31 }))).toEqual([false, true]);
+  });
+
   it('a fan-out to more runs than it allows starts none, and a window of other parts than its mapper is a problem', () => {
     const upstream = { ...day, unit: 'year', output_format: '%Y' } as const;
     const window = { window: 'year', direction: 'forward' } as const;

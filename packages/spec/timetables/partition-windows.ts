@@ -33,16 +33,35 @@ export const PartitionWindow = Type.Union([
 export type PartitionWindow = Static<typeof PartitionWindow>;
 export type PeriodWindow = Exclude<PartitionWindow, { window: 'segments' }>;
 
-/** All keys, or a number of them. A negative number is how many may be missing. */
+/**
+ * All keys, or a number of them. A negative number is how many may be missing. A table has what an author's own policy
+ * said when the file was compiled: for each size of the window, the least number of keys that is enough.
+ */
 export const WaitPolicy = Type.Union([
   Type.Object({ wait: Type.Literal('all') }, closed),
   Type.Object({ wait: Type.Literal('minimum'), count: Type.Integer() }, closed),
+  Type.Object(
+    {
+      wait: Type.Literal('table'),
+      counts: Type.Array(
+        Type.Object({ expected: Type.Integer({ minimum: 1 }), count: Type.Integer({ minimum: 0 }) }, closed),
+        { minItems: 1 },
+      ),
+    },
+    closed,
+  ),
 ]);
 export type WaitPolicy = Static<typeof WaitPolicy>;
 
 export function isEnough(policy: WaitPolicy, { received, expected }: { received: number; expected: number }): boolean {
-  if (policy.wait === 'all') return received >= expected;
-  return received >= (policy.count > 0 ? policy.count : Math.max(0, expected + policy.count));
+  return received >= enoughOf(policy, expected);
+}
+
+/** Returns how many of the expected keys are enough. */
+export function enoughOf(policy: WaitPolicy, expected: number): number {
+  if (policy.wait === 'all') return expected;
+  if (policy.wait === 'table') return policy.counts.find((row) => row.expected === expected)?.count ?? expected;
+  return policy.count > 0 ? policy.count : Math.max(0, expected + policy.count);
 }
 
 const MONTHS = { quarter: 3, year: 12 } as const;

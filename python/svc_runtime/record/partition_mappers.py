@@ -339,7 +339,7 @@ class RollupMapper(PartitionMapper):
             "mapper": "rollup",
             "upstream": self.upstream_mapper.to_spec(),
             "window": self.window.to_spec(),
-            "wait_policy": self.wait_policy.to_spec(),
+            "wait_policy": self.wait_policy.to_spec(self.window),
         }
 
 

@@ -91,16 +91,54 @@ class SegmentWindow(Window):
         return {"segments": list(self.segments)}
 
 
+# How many parts a window may have.
+_SIZES = {"hour": (60,), "day": (24,), "week": (7,), "month": (28, 29, 30, 31), "quarter": (3,), "year": (12,)}
+
+
+def sizes_of(window: Window) -> tuple[int, ...]:
+    return (len(window.segments),) if isinstance(window, SegmentWindow) else _SIZES[window.unit]
+
+
 class WaitPolicy:
-    def to_spec(self) -> dict:
+    """An author's own policy is asked when the file is compiled: for each size of the window, which numbers are enough."""
+
+    def is_satisfied(self, matched: int, expected: int) -> bool:
         raise RecordingError(
-            f"{type(self).__name__} is a wait policy of the author's own, and its code does not run in the control plane",
-            "Use WaitForAll() or MinimumCount(n)",
+            f"the wait policy {type(self).__name__} has no is_satisfied()",
+            "Write is_satisfied(self, matched, expected), or use WaitForAll() or MinimumCount(n)",
         )
+
+    def to_spec(self, window: Window) -> dict:
+        if hasattr(type(self), "is_satisfied_by_keys"):
+            raise RecordingError(
+                f"the wait policy {type(self).__name__} looks at the keys themselves, and its code does not run in the"
+                " control plane",
+                "Decide by numbers in is_satisfied(self, matched, expected)",
+            )
+        return {"wait": "table", "counts": [self._row(expected) for expected in sizes_of(window)]}
+
+    def _row(self, expected: int) -> dict:
+        answers = [bool(self.is_satisfied(matched, expected)) for matched in range(expected + 1)]
+        count = answers.index(True) if True in answers else None
+        if count is None or not all(answers[count:]):
+            wrong = (
+                "is not satisfied by all of them"
+                if count is None
+                else "is not satisfied by more than a number that is enough"
+            )
+            raise RecordingError(
+                f"the wait policy {type(self).__name__} {wrong}, of {expected} keys", "Let more keys be enough, too"
+            )
+        return {"expected": expected, "count": count}
 
 
 class WaitForAll(WaitPolicy):
-    def to_spec(self) -> dict:
+    def is_satisfied(self, matched: int, expected: int) -> bool:
+        return matched >= expected
+
+    def to_spec(self, window: Window) -> dict:
+        if type(self) is not WaitForAll:
+            return super().to_spec(window)
         return {"wait": "all"}
 
 
@@ -114,5 +152,10 @@ class MinimumCount(WaitPolicy):
             raise ValueError("MinimumCount(0) starts a run without any key: use WaitForAll() or another number")
         self.n = n
 
-    def to_spec(self) -> dict:
+    def is_satisfied(self, matched: int, expected: int) -> bool:
+        return matched >= (self.n if self.n > 0 else max(0, expected + self.n))
+
+    def to_spec(self, window: Window) -> dict:
+        if type(self) is not MinimumCount:
+            return super().to_spec(window)
         return {"wait": "minimum", "count": self.n}

@@ -1,7 +1,7 @@
 /** What the run of a partition waits for: an event of each asset, or with a rollup, the events of a whole window. */
 import { expectedKeys, partitionDateOf } from '@svc/spec/timetables/partition-mappers.ts';
 import type { PartitionMapper } from '@svc/spec/timetables/partition-mappers.ts';
-import { isEnough } from '@svc/spec/timetables/partition-windows.ts';
+import { enoughOf, isEnough } from '@svc/spec/timetables/partition-windows.ts';
 import { instantToIso } from '@svc/spec/timetables/instant.ts';
 import type { PartitionedAssetTimetable } from '@svc/spec/timetables/schema.ts';
 import { leavesOf, refersTo } from './asset-condition.ts';
@@ -51,13 +51,12 @@ export function waitOf(timetable: PartitionedAssetTimetable, runKey: string, ass
   const received = asset.keys.filter((key) => wanted.has(key));
   const sizes = { received: received.length, expected: wanted.size };
   const { wait_policy: policy } = mapper;
-  const minimum = policy.wait === 'all' ? wanted.size : policy.count;
   return {
     isRollup: true,
     isSatisfied: isEnough(policy, sizes),
     received,
     required: expected.keys,
-    count: minimum > 0 ? minimum : Math.max(0, wanted.size + minimum),
+    count: enoughOf(policy, wanted.size),
     problem: null,
   };
 }
