@@ -5,6 +5,7 @@ import { graphOf, startScriptedScheduler } from '@svc/testing/engine/scripted-sc
 import type { Script, ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { makeSpec } from '@svc/testing/spec/make-spec.ts';
 import type { CompiledSpec, GroupSpec } from '@svc/spec/schema.ts';
+import type { Attempt, AttemptOutcome } from './shared/attempts.ts';
 
 let engine: ScriptedScheduler;
 beforeAll(async () => {
@@ -64,15 +65,17 @@ const rowOf = (run: number, taskId: string, mapIndex = -1) =>
     .executeTakeFirstOrThrow();
 
 /** Fails the first `times` tries of the instances, with the names of `triesOf`. */
+type Outcomes = (attempt: Attempt) => AttemptOutcome;
+
 const failing =
-  (times: Record<string, number>): Script =>
+  (times: Record<string, number>): Outcomes =>
   ({ taskId, mapIndex, tryNumber }) => {
     const name = mapIndex < 0 ? taskId : `${taskId}[${mapIndex}]`;
     return { state: tryNumber <= (times[name] ?? 0) ? 'failed' : 'success' };
   };
 
 /** Attempts that end when the test says so, in addition to what the script says of others. */
-function holding(taskId: string, others: Script): { script: Script; release: () => void } {
+function holding(taskId: string, others: Outcomes): { script: Script; release: () => void } {
   const gate = Promise.withResolvers<void>();
   return {
     script: async (attempt) => {
