@@ -6,7 +6,8 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { TEMPLATES } from '@svc/cli/projects/template-names.ts';
 import { projectFiles } from '@svc/cli/projects/templates.ts';
-import { buildWheel, wheelEnvironment } from './build-wheel.ts';
+import { wheelEnvironment } from '@svc/testing/wheel-environment.ts';
+import { buildWheel } from './build-wheel.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const BUILD_MS = 600_000;

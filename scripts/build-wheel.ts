@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { virtualEnvironment } from '@svc/testing/virtual-environment.ts';
+import { wheelEnvironment } from '@svc/testing/wheel-environment.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 const PYTHON = join(ROOT, 'python');
@@ -41,13 +41,6 @@ export async function buildWheel(directory: string): Promise<string> {
     rmSync(stage, { recursive: true, force: true });
   }
 }
-
-/** Has the tools that build and test the wheel, and everything that the wheel requires. Returns its interpreter. */
-export const wheelEnvironment = (): Promise<string> =>
-  virtualEnvironment({
-    name: 'wheel-tests',
-    requirements: ['requirements.txt', 'requirements-wheel.txt'].map((name) => join(PYTHON, name)),
-  });
 
 const isSource = (path: string): boolean => basename(path) !== '__pycache__';
 

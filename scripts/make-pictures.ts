@@ -135,6 +135,7 @@ async function takeAll(tab: WatchedPage, lite: LiteInstance, last: Map<string, s
 
   await page.goto(`${lite.url}/ide`);
   await page.waitForSelector('html[data-ready]');
+  await takeEditorTest(page);
   await takeEditor(page);
 }
 
@@ -143,6 +144,23 @@ async function makeFailure({ api }: LiteInstance, last: Map<string, string>): Pr
   const { dag_run_id: id } = await api<{ dag_run_id: string }>('POST', `/dags/${BAD.dag}/dagRuns`, {});
   await runEnds(api, BAD.dag, id, 'failed');
   last.set(BAD.dag, id);
+}
+
+/** A task gets the value of the one before it, and fails. */
+async function takeEditorTest(page: Page): Promise<void> {
+  await page.locator('.row[data-path=fails_on_purpose]').click();
+  await page.locator('.row[data-path="fails_on_purpose/dag.py"]').click();
+  const lens = (name: string) => page.locator('.codelens-decoration a').filter({ hasText: name }).first();
+  for (const [line, task, state] of [
+    [24, 'climb', 'success'],
+    [29, 'check_the_parachute', 'failed'],
+  ] as const) {
+    await page.evaluate(`monaco.editor.getEditors()[0].revealLineInCenter(${line})`);
+    await lens(`▶ Test ${task}`).click();
+    await page.locator(`#test [data-result=${task}][data-state=${state}]`).waitFor();
+  }
+  await page.evaluate(`monaco.editor.getEditors()[0].revealLine(24)`);
+  await take(page, 'editor-test');
 }
 
 /** With a mistake of the kind that people make, at its line. */

@@ -30,6 +30,7 @@ export function createServices(input: {
   logs: LogStore;
   keyring: Keyring;
   workspaceCompiler: WorkspaceCompiler | undefined;
+  workspaceTester: Services['workspaceTester'];
   wakeBundles: Services['wakeBundles'];
   valueCache: ValueCache;
   storedValues: StoredValues;
@@ -65,6 +66,7 @@ export function createServices(input: {
     readerMasks: createReaderMasks({ db, keyring }),
     alerts: alertSources({ config, db, keyring, graphs: scheduler.graphs, logs }),
     workspaceCompiler,
+    workspaceTester: input.workspaceTester,
     wakeBundles: input.wakeBundles,
     valueCache,
     storedValues,

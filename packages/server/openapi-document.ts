@@ -41,6 +41,7 @@ export async function renderOpenApi(): Promise<string> {
     keyring,
     testConnection: undefined,
     workspaceCompiler: undefined,
+    workspaceTester: undefined,
     wakeBundles: () => {},
     secrets: createSecretRegistry(),
     valueCache,

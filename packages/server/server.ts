@@ -66,6 +66,7 @@ import type { WatchedPair } from './tls/watched-pair.ts';
 import { stopInTurn, stopParts } from './stop-parts.ts';
 import { VERSION } from './version.ts';
 import type { WorkspaceCompiler } from './workspace/compiler.ts';
+import type { WorkspaceTester } from './workspace/tester.ts';
 import type { CompileValues } from './vault/compile-values.ts';
 import { createStoredValues } from './xcom/stored/stored-values.ts';
 import { createValueFiles } from './xcom/stored/value-files.ts';
@@ -91,6 +92,8 @@ export type ServerOptions = {
   lookAtCertificatesMs?: number;
   /** For the editor: the code that watches the workspace compiles what is saved. */
   workspaceCompiler?: WorkspaceCompiler;
+  /** For the editor: runs tasks and tests without storing anything. */
+  workspaceTester?: WorkspaceTester;
 };
 
 export type RunningServer = {
@@ -178,6 +181,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     logs,
     keyring,
     workspaceCompiler: options.workspaceCompiler,
+    workspaceTester: options.workspaceTester,
     wakeBundles: bundles.wake,
     secrets,
     valueCache,

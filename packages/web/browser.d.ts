@@ -21,7 +21,52 @@ export type Unit = { source: string; folder: string | null; dag_ids: string[]; p
 
 export type Entry = { path: string; kind: 'file' | 'folder' | 'link' };
 
-export type Workspace = { name: string; entries: Entry[]; is_complete: boolean; units: Unit[] | null };
+export type Workspace = {
+  name: string;
+  entries: Entry[];
+  is_complete: boolean;
+  units: Unit[] | null;
+  runs_tests: boolean;
+};
+
+/** What a test of the editor runs: a task, a whole DAG, or tests of a file. */
+export type TestOrder =
+  | {
+      kind: 'run';
+      path: string;
+      dag_id: string;
+      task_id?: string;
+      conf?: Record<string, unknown>;
+      xcoms?: Record<string, unknown>;
+    }
+  | { kind: 'pytest'; path: string; test?: string };
+
+/** A task instance, or a test of pytest. */
+export type TestResult = {
+  name: string;
+  state: string | null;
+  tries: number | null;
+  seconds: number | null;
+  xcoms: { key: string; json: string; is_cut: boolean }[];
+  error: string | null;
+  path: string | null;
+  line: number | null;
+};
+
+export type WorkspaceTest = {
+  test_id: string;
+  kind: 'run' | 'pytest';
+  path: string;
+  dag_id: string | null;
+  task_id: string | null;
+  test: string | null;
+  state: 'running' | 'success' | 'failed' | 'skipped' | 'stopped';
+  problem: string | null;
+  seconds: number;
+  log: string;
+  log_length: number;
+  results: TestResult[];
+};
 
 export type FileTag = { path: string; etag: string };
 
@@ -47,6 +92,11 @@ export type Api = {
   unpause: (dagId: string) => Promise<Dag>;
   trigger: (dagId: string) => Promise<Run>;
   run: (dagId: string, runId: string) => Promise<Run>;
+  tasks: (dagId: string) => Promise<{ tasks: { task_id: string }[] }>;
+  startTest: (order: TestOrder) => Promise<WorkspaceTest>;
+  /** With the log after its first characters. */
+  test: (logFrom: number) => Promise<{ test: WorkspaceTest | null }>;
+  stopTest: () => Promise<void>;
 };
 
 export type ComponentHealth = {

@@ -1,4 +1,4 @@
-/** The editor in a real browser against a real lite instance: from an empty file to a run that has succeeded. */
+/** The editor in a real browser against a real lite instance: from an empty file to a run that has succeeded, and tests. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
@@ -7,8 +7,50 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN, startLite } from '@svc/testing/web-ui/lite-instance.ts';
 import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 import { ROOT } from '@svc/testing/paths.ts';
+import { wheelEnvironment } from '@svc/testing/wheel-environment.ts';
 
 const PATIENCE = { timeout: 100_000 };
+const SALES = `import os, time
+from airflow.sdk import dag, task
+
+
+@dag(schedule=None)
+def sales():
+    @task
+    def extract(ti=None):
+        print("extracting")
+        ti.xcom_push("count", 2)
+        return [{"amount": 1}, {}]
+
+    @task
+    def load(row):
+        return row["amount"]
+
+    @task
+    def who():
+        return [os.getuid(), [name for name in os.environ if name.startswith("SVC_")]]
+
+    @task
+    def wait():
+        print("pid", os.getpid(), flush=True)
+        time.sleep(10_000)
+
+    load.expand(row=extract()) >> [who(), wait()]
+
+
+sales()
+`;
+const TESTS = `from airflow.models import DagBag
+
+
+def test_loads():
+    assert DagBag("shop/sales.py").import_errors == {}
+
+
+def test_load(run_task):
+    task = DagBag("shop/sales.py").get_dag("sales").get_task("load")
+    assert run_task(task, map_index=0, xcoms={"extract": [{"amount": 3}]}).xcom == 4
+`;
 
 let lite: LiteInstance;
 let workspace: string;
@@ -17,7 +59,9 @@ let page: Page;
 let problems: string[];
 
 beforeAll(async () => {
-  [lite, browser] = await Promise.all([startLite({ examples: ['hello'] }), launchBrowser()]);
+  const dags = { 'shop/sales.py': SALES, 'tests/test_sales.py': TESTS };
+  const env = { SVC_PYTHON: await wheelEnvironment() };
+  [lite, browser] = await Promise.all([startLite({ examples: ['hello'], dags, env }), launchBrowser()]);
   workspace = join(lite.directory, 'workspace');
   // Provoked: no session at first, and a save over a file that has changed.
   ({ page, problems } = await openPage(browser, [401, 412]));
@@ -198,6 +242,107 @@ describe('a file', () => {
     await expect.poll(shade, PATIENCE).toBe('rgb(12, 20, 32)');
     await page.locator('.monaco-editor.vs-dark').first().waitFor();
     await shot('dark');
+  }, 240_000);
+});
+
+describe('a test from the editor', () => {
+  const panel = () => page.locator('#test');
+  const lens = (name: string) => page.locator('.codelens-decoration a').filter({ hasText: name }).first();
+  /** The text scrolls, and lenses of lines that are not shown have no place. */
+  const press = async (line: number, name: string): Promise<void> => {
+    await page.evaluate(`monaco.editor.getEditors()[0].revealLineInCenter(${line})`);
+    await lens(name).click();
+  };
+
+  beforeAll(async () => {
+    await page.emulateMedia({ colorScheme: 'light' });
+    await page.goto(`${lite.url}/ide?path=shop/sales.py`);
+    await isReady(page);
+  }, 240_000);
+
+  it('runs a task from its line, with the value of the task before it, and marks the line that failed', async () => {
+    await press(7, '▶ Test extract');
+    await panel().locator('[data-result=extract][data-state=success]').waitFor();
+    expect(await panel().locator('.xcom').allTextContents()).toEqual(['count = 2', 'return_value = [{"amount":1},{}]']);
+    expect(await panel().locator('pre').textContent()).toContain('extracting');
+    await press(13, '▶ Test load');
+    await panel().locator('[data-result="load[1]"][data-state=failed]').waitFor();
+    expect(await markers()).toEqual([`/shop/sales.py:15 load[1]: KeyError: 'amount'`]);
+    await page.locator('.test-error').filter({ hasText: "KeyError: 'amount'" }).waitFor();
+    await lens('✕ failed').waitFor();
+    await shot('task-failed');
+    await panel().locator('summary').filter({ hasText: 'Values' }).click();
+    await panel().getByLabel('Values for the test').fill('{"xcoms": {"extract": [{"amount": 9}]}}');
+    await panel().getByRole('button', { name: 'Run again' }).click();
+    await panel().locator('[data-result="load[0]"]').filter({ hasText: 'return_value = 9' }).waitFor();
+    expect(await markers()).toEqual([]);
+    expect(problems).toEqual([]);
+  }, 240_000);
+
+  it('stops a task that runs', async () => {
+    await press(21, '▶ Test wait');
+    await panel().locator('pre').filter({ hasText: 'pid' }).waitFor();
+    await panel().getByRole('button', { name: 'Stop' }).click();
+    await page.locator('#test[data-state=stopped]').waitFor();
+    expect(problems).toEqual([]);
+  }, 240_000);
+
+  it('runs the tests of a DAG file, and shows each one at its own line', async () => {
+    await press(1, '▶ Run the tests of this DAG file');
+    await panel().locator('[data-result="tests/test_sales.py::test_loads"][data-state=success]').waitFor();
+    await panel().getByRole('button', { name: 'tests/test_sales.py:10' }).click();
+    await page.locator('.tab[data-path="tests/test_sales.py"][aria-selected="true"]').waitFor();
+    await lens('✓ success').waitFor();
+    expect(await markers()).toEqual([expect.stringMatching(/^\/tests\/test_sales\.py:10 .*assert 3 == 4/)]);
+    await shot('tests');
+    expect(problems).toEqual([]);
+  }, 240_000);
+});
+
+describe('the API for tests from the editor', () => {
+  type Test = { state: string; problem: string | null; log: string; results: { xcoms: { json: string }[] }[] };
+  const start = (body: object): Promise<Test> => lite.api('POST', '/ide/test', body);
+  const latest = async (): Promise<Test> => (await lite.api<{ test: Test }>('GET', '/ide/test')).test;
+  const run = { kind: 'run', path: 'shop/sales.py', dag_id: 'sales' };
+  const eventualTest = async (isWanted: (test: Test) => boolean): Promise<Test> =>
+    expect.poll(latest, PATIENCE).toSatisfy(isWanted).then(latest);
+
+  it('runs the code as the user of tasks, without the settings of lite, and stores no run', async () => {
+    await start({ ...run, task_id: 'who' });
+    const { results } = await eventualTest(({ state }) => state === 'success');
+    const [uid, settings] = JSON.parse(results[0]?.xcoms[0]?.json ?? '[]') as [number, string[]];
+    expect(settings.sort()).toEqual(['SVC_DAGS_FOLDER', 'SVC_NODE', 'SVC_PROJECT_ROOT']);
+    if (process.getuid?.() === 0) expect(uid).not.toBe(0);
+    expect(await lite.api('GET', '/dags/sales/dagRuns')).toMatchObject({ total_entries: 0 });
+    expect(await lite.api('GET', '/eventLogs?event=post_workspace_test&limit=1')).toMatchObject({
+      event_logs: [{ event: 'post_workspace_test' }],
+    });
+  }, 240_000);
+
+  it('has one test of a user at a time, and its processes have ended when the stop is answered', async () => {
+    await start({ ...run, task_id: 'wait' });
+    const { log } = await eventualTest((test) => test.log.includes('pid'));
+    const pid = /pid (\d+)/.exec(log)?.[1] ?? '';
+    expect(existsSync(`/proc/${pid}`)).toBe(existsSync('/proc'));
+    await expect(start({ ...run, task_id: 'who' })).rejects.toThrow(/409 .*your test of wait is running/);
+    await lite.api('DELETE', '/ide/test');
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(await latest()).toMatchObject({ state: 'stopped', results: [] });
+    await expect(lite.api('DELETE', '/ide/test')).rejects.toThrow(/404 .*no test of yours is running/);
+  }, 240_000);
+
+  it('says what there is when something else is asked for', async () => {
+    const refusals = [
+      [{ ...run, task_id: 'lod' }, /404 .*sales has no task lod.*extract, load/],
+      [{ ...run, dag_id: 'hello' }, /404 .*shop\/sales.py has no DAG hello that compiles/],
+      [{ ...run, path: 'gone.py' }, /404 .*there is no gone.py/],
+      [{ kind: 'pytest', path: 'hello/dag.py', test: 'test_x' }, /404 .*hello\/dag.py has no tests/],
+    ] as const;
+    for (const [body, message] of refusals) await expect(start(body)).rejects.toThrow(message);
+    await start({ kind: 'pytest', path: 'tests/test_sales.py', test: 'test_gone' });
+    const none = await eventualTest(({ state }) => state === 'failed');
+    expect(none.problem).toContain('pytest has run no test');
+    expect(none.log).toContain('test_gone');
   }, 240_000);
 });
 

@@ -39,6 +39,8 @@ import type { DataDirectory } from './data-directory.ts';
 import { applyEnvironmentFile, describeEnvironment } from './environment-file.ts';
 import { LITE_HOST, LITE_PORT, liteDefaults } from './defaults.ts';
 import type { LiteDefaults } from './defaults.ts';
+import { createWorkspaceTester } from './editor-tests/tester.ts';
+import type { LiteTester } from './editor-tests/tester.ts';
 import { adminPasswordFile, readOrMakeSecrets } from './generated-secrets.ts';
 import type { GeneratedSecrets } from './generated-secrets.ts';
 import { createLiteLog } from './lite-log.ts';
@@ -79,6 +81,8 @@ type Running = {
   /** Present until the workspace is opened. */
   begun?: Promise<BegunWorkspace>;
   workspace?: LiteWorkspace;
+  /** Present if there is a workspace. */
+  tester?: LiteTester;
 };
 
 const LOAD_AHEAD_MS = 50;
@@ -129,7 +133,7 @@ async function runOn(
 /** If one part fails to stop, the others are still stopped. */
 async function takeDown(running: Running, report: (error: unknown) => void): Promise<void> {
   const parts = [
-    () => running.workspace?.close(),
+    () => Promise.all([running.tester?.close(), running.workspace?.close()]),
     () => running.server?.close(),
     () => running.postgres?.stop(),
     () => Promise.all([closeUnopened(running), running.tools?.settle()]),
@@ -178,7 +182,17 @@ async function bringUp({ context, options, config, directory, running, stop }: S
   const values = createWorkspaceValues();
   const tools = prepareTools({ env: context.env, distDir, uiVersion, workspace, taskUser, answerValue: values.answer });
   running.tools = tools;
-  if (workspace !== '') beginReading({ workspace, executors: executorNames(early), values, running, tools, log });
+  if (workspace !== '') {
+    beginReading({ workspace, executors: executorNames(early), values, running, tools, log });
+    running.tester = createWorkspaceTester({
+      workspace,
+      env: process.env, // with the variables of the workspace
+      user: taskUser,
+      interpreters: tools.interpreters,
+      outcomes: () => running.workspace?.outcomes(),
+      timeoutMs: early.ui.testTimeoutSeconds * 1_000,
+    });
+  }
 
   await runStages(context, {
     plain: options.verbose,
@@ -230,6 +244,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
                 logger,
                 secrets: registry,
                 workspaceCompiler,
+                ...(running.tester && { workspaceTester: running.tester }),
               }),
           });
           await Promise.race([running.server.ready, stop.requested]);

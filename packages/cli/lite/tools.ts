@@ -8,6 +8,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPythonEnvironments } from '@svc/agent/environments.ts';
+import type { PythonEnvironments } from '@svc/agent/environments.ts';
 import { createCompilerPool } from '@svc/compiler/compiler-pool.ts';
 import { createCompiler } from '@svc/compiler/compiler.ts';
 import type { Compiler } from '@svc/compiler/compiler.ts';
@@ -24,6 +25,8 @@ import { letReach } from './task-user.ts';
 export type LiteTools = {
   /** Returns the compiler of the workspace, or rejects with a PythonEnvironmentError. The caller must close it. */
   compiler(): Promise<Compiler>;
+  /** The interpreters that have the packages of a DAG. */
+  readonly interpreters: PythonEnvironments;
   /** Resolves with the opened folders when the user of author code can read what it needs. Rejects like `compiler`. */
   tasksReachAll(): Promise<string[]>;
   /** Resolves with a message when the bundle is ready or cannot be fetched. */
@@ -69,13 +72,14 @@ export function prepareTools(input: {
     reaching ??= letReach({ user: taskUser, python: found, workspace, cache: userCacheFolder(env) });
     return reaching;
   };
+  const interpreters = createPythonEnvironments({ env, user: taskUser, say: progress, onProgress: progress });
   const startCompiler = async (): Promise<Compiler> => {
     await tasksReachAll();
     const jobs = availableParallelism();
     const cacheFolder = compiledFolder(env);
     return createCompilerPool({
       base: createCompiler({ python: await python(), jobs, cacheFolder, startsAtOnce: true, taskUser, answerValue }),
-      interpreters: createPythonEnvironments({ env, user: taskUser, say: progress, onProgress: progress }),
+      interpreters,
       open: (other) => createCompiler({ python: other, jobs, cacheFolder, taskUser, answerValue }),
     });
   };
@@ -87,6 +91,7 @@ export function prepareTools(input: {
       : Promise.resolve(`Web UI from ${distDir}`);
   webUi.catch(() => {}); // reported to the caller
   return {
+    interpreters,
     tasksReachAll,
     compiler() {
       const asked = compiler ?? startCompiler();

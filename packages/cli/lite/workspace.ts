@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Compiler } from '@svc/compiler/compiler.ts';
 import { createReadingThread } from '@svc/compiler/reading/reading-thread.ts';
 import { createWorkspaceSync } from '@svc/compiler/sync-workspace.ts';
-import type { Registrar, SyncLog, SyncSummary, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
+import type { Registrar, SyncLog, SyncSummary, UnitOutcome, WorkspaceSync } from '@svc/compiler/sync-workspace.ts';
 import type { RunningServer } from '@svc/server/server.ts';
 import { beat, recordStop } from '@svc/server/db/processes/heartbeats.ts';
 import { DEFAULT_TENANT, findTenantByName } from '@svc/server/db/identity/tenants.ts';
@@ -28,6 +28,8 @@ export type LiteWorkspace = {
   readonly first: SyncSummary;
   /** Compiles files that the editor has saved. */
   readonly compiler: WorkspaceCompiler;
+  /** Of each unit, the last time it was compiled. */
+  outcomes(): readonly UnitOutcome[];
   close(): Promise<void>;
 };
 
@@ -133,6 +135,7 @@ export function beginWorkspace(input: WorkspaceInput): BegunWorkspace {
     sayAlive();
     return {
       first,
+      outcomes: sync.outcomes,
       compiler: {
         units,
         async compile(path) {

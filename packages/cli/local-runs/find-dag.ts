@@ -9,7 +9,7 @@ import { compilePath } from '../projects/compile-path.ts';
 import { openPython } from '../projects/open-compiler.ts';
 import { failedOf, printProblems } from '../projects/report-units.ts';
 
-type Compiled = Extract<CompiledUnit, { ok: true }>;
+export type Compiled = Extract<CompiledUnit, { ok: true }>;
 
 export type FoundDag = {
   dagId: string;
@@ -45,7 +45,7 @@ export async function findDag(
   if (others.length > 0) {
     throw usageError(`${named} has several DAGs: ${found.map(([, dagId]) => dagId).join(', ')}`, `name one of them`);
   }
-  return describe(...first);
+  return describeDag(...first);
 }
 
 function notFound(
@@ -60,7 +60,8 @@ function notFound(
   });
 }
 
-function describe(unit: Compiled, dagId: string): FoundDag {
+/** What a local run needs of a DAG that has been compiled. */
+export function describeDag(unit: Compiled, dagId: string): FoundDag {
   const { path, root, repository } = unit.unit;
   const file = unit.unit.kind === 'project' ? resolve(root, unit.source) : path;
   if (!existsSync(file)) throw new CliError(`${file} is inside of a zip file: unpack it to test its DAGs`);

@@ -10,15 +10,16 @@ const RETURN_KEY = 'return_value';
 export const readXcoms = (given: readonly string[], taskIds: readonly string[]): LocalOrder['xcoms'] =>
   given.map((text) => {
     const [place, value] = partsOf('--xcom', text, 'extract=[1, 2]');
-    const [taskId = '', ...key] = place.split(':');
-    check('--xcom', taskId, taskIds);
-    return {
-      task_id: taskId,
-      key: key.length > 0 ? key.join(':') : RETURN_KEY,
-      value: valueOf(value),
-      instances: null,
-    };
+    const given = xcomAt(place, valueOf(value));
+    check('--xcom', given.task_id, taskIds);
+    return given;
   });
+
+/** The place is `task`, for what the task returned, or `task:key`. */
+export function xcomAt(place: string, value: unknown): LocalOrder['xcoms'][number] {
+  const [taskId = '', ...key] = place.split(':');
+  return { task_id: taskId, key: key.length > 0 ? key.join(':') : RETURN_KEY, value, instances: null };
+}
 
 export function readAnswers(given: readonly string[], taskIds: readonly string[]): LocalOrder['answers'] {
   const answers: Record<string, string[]> = {};

@@ -2,16 +2,13 @@
  * Runs a DAG or a task in a Python process of this machine (python/svc_runtime/testing/program.py). The order and the
  * result are one line of JSON each, on a channel of their own: standard streams belong to the tasks and the debugger.
  */
-import { spawn } from 'node:child_process';
-import { delimiter, join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { Duplex } from 'node:stream';
+import { delimiter } from 'node:path';
 import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
+import { PYTHON_FOLDER, startPython } from './python-channel.ts';
 import type { RecordedValue } from './recorded-try.ts';
 
-const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
-const PROGRAM = 'svc_runtime.testing.program';
+export const PROGRAM = 'svc_runtime.testing.program';
 
 export type Debugger = 'pdb' | 'debugpy';
 
@@ -49,6 +46,8 @@ export type LocalTask = {
   seconds: number | null;
   /** What the task returned. */
   value: unknown;
+  /** All values that the task pushed, by key. */
+  xcoms: Readonly<Record<string, unknown>>;
   error: string | null;
   /** The author's line that raised the error. */
   line: string | null;
@@ -63,7 +62,7 @@ export type LocalResult = {
   tasks: LocalTask[];
 };
 
-type Answer = { result: LocalResult } | { problem: string };
+export type LocalAnswer = { result: LocalResult } | { problem: string };
 
 export type AskedSecret = { kind: 'variable' | 'connection'; name: string };
 /** Returns null if there is none of that name. */
@@ -87,38 +86,28 @@ export async function runLocally(
     answerSecret?: AnswerSecret;
   },
 ): Promise<LocalResult> {
-  const isInteractive = order.debugger !== null;
-  const child = spawn(python, ['-m', PROGRAM], {
+  let text = '';
+  const { send, ended } = startPython({
+    python,
+    args: ['-m', PROGRAM],
     env: {
       ...context.env,
       ...env,
       PYTHONPATH: [PYTHON_FOLDER, context.env['PYTHONPATH']].filter(Boolean).join(delimiter),
-      PYTHONUNBUFFERED: '1',
-      SVC_NODE: process.execPath,
     },
     cwd,
     // A debugger needs the terminal itself.
-    stdio: ['inherit', isInteractive ? 'inherit' : 'pipe', isInteractive ? 'inherit' : 'pipe', 'pipe'],
+    isInteractive: order.debugger !== null,
+    onOutput: (chunk) => void context.stderr.write(chunk),
+    onLine: (line) => {
+      if (!line.startsWith('{"asks":')) text = line;
+      else if (answerSecret) void answerLine(line, answerSecret).then(send);
+    },
   });
-  for (const stream of [child.stdout, child.stderr]) {
-    stream?.on('data', (chunk: Buffer) => void context.stderr.write(chunk));
-  }
-  const channel = child.stdio[3] as Duplex;
-  const ended = new Promise<string>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => resolve(signal === null ? `exit code ${code}` : `signal ${signal}`));
-  });
-  channel.on('error', () => {}); // the end of the process says more
-  channel.write(`${JSON.stringify(order)}\n`);
-  let text = '';
-  const lines = createInterface({ input: channel, crlfDelay: Infinity });
-  lines.on('line', (line) => {
-    if (!line.startsWith('{"asks":')) text = line;
-    else if (answerSecret) void answerLine(line, answerSecret).then((answer) => channel.write(`${answer}\n`));
-  });
+  send(JSON.stringify(order));
   const how = await ended;
   if (text === '') throw new CliError(`the test has ended without a result: Python ended with ${how}`);
-  const answer = JSON.parse(text) as Answer;
+  const answer = JSON.parse(text) as LocalAnswer;
   if ('problem' in answer) throw new CliError(answer.problem);
   return answer.result;
 }

@@ -2016,6 +2016,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/ide/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Get your latest test from the editor, with its log and its results */
+        get: operations["get_workspace_test"];
+        put?: never;
+        /**
+         * Run a task, a DAG or tests of a file in a process of its own; nothing is stored
+         * @description A caller has one test at a time. It runs as `svc test` does, as the user that runs tasks. Audited.
+         */
+        post: operations["post_workspace_test"];
+        /** Stop your test; answers when its processes have ended */
+        delete: operations["delete_workspace_test"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/ide/workspace": {
         parameters: {
             query?: never;
@@ -5242,6 +5264,13 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             total_entries: number;
         };
+        /**
+         * LatestWorkspaceTest
+         * @description Null if you have started none since the control plane was started
+         */
+        LatestWorkspaceTest: {
+            test: components["schemas"]["WorkspaceTest"] | null;
+        };
         /** ListedDeployment */
         ListedDeployment: {
             author: string;
@@ -6213,6 +6242,8 @@ export interface components {
             /** @description False when there are more than are listed */
             is_complete: boolean;
             name: string;
+            /** @description True in lite: tasks and tests can be run from the editor */
+            runs_tests: boolean;
             units: components["schemas"]["WorkspaceUnit"][] | null;
         };
         /** WorkspaceCompile */
@@ -6251,12 +6282,78 @@ export interface components {
             path: string;
             severity: "error" | "warning";
         };
+        /** WorkspacePytestOrder */
+        WorkspacePytestOrder: {
+            /** @enum {string} */
+            kind: "pytest";
+            /** @description A file of tests, or a DAG file, whose tests run */
+            path: string;
+            /** @description Only this test of the file, such as `TestLoad::test_empty` */
+            test?: string;
+        };
         /** WorkspaceRename */
         WorkspaceRename: {
             /** @description Relative to the workspace, folders separated by `/` */
             from: string;
             /** @description Relative to the workspace, folders separated by `/` */
             to: string;
+        };
+        /** WorkspaceRunOrder */
+        WorkspaceRunOrder: {
+            conf?: {
+                [key: string]: unknown;
+            };
+            dag_id: string;
+            /** @enum {string} */
+            kind: "run";
+            /** @description Relative to the workspace, folders separated by `/` */
+            path: string;
+            /** @description Only this task; without it the whole DAG */
+            task_id?: string;
+            /** @description Values of tasks that do not run, by `task` or `task:key` */
+            xcoms?: {
+                [key: string]: unknown;
+            };
+        };
+        /** WorkspaceTest */
+        WorkspaceTest: {
+            dag_id: string | null;
+            /** @enum {unknown} */
+            kind: "run" | "pytest";
+            /** @description What tasks and tests have printed, after the first `log_from` characters */
+            log: string;
+            /** @description Characters of the whole log */
+            log_length: number;
+            path: string;
+            problem: string | null;
+            results: components["schemas"]["WorkspaceTestResult"][];
+            seconds: number;
+            /** @enum {unknown} */
+            state: "running" | "success" | "failed" | "skipped" | "stopped";
+            task_id: string | null;
+            test: string | null;
+            test_id: string;
+        };
+        /** WorkspaceTestResult */
+        WorkspaceTestResult: {
+            error: string | null;
+            line: number | null;
+            /** @description The task instance, as in `load[1]`, or the test */
+            name: string;
+            path: string | null;
+            seconds: number | null;
+            state: string | null;
+            tries: number | null;
+            xcoms: components["schemas"]["WorkspaceTestXcom"][];
+        };
+        /**
+         * WorkspaceTestXcom
+         * @description A value that the task pushed, as JSON; a long one is cut
+         */
+        WorkspaceTestXcom: {
+            is_cut: boolean;
+            json: string;
+            key: string;
         };
         /** WorkspaceUnit */
         WorkspaceUnit: {
@@ -10542,6 +10639,71 @@ export interface operations {
                 "application/json": components["schemas"]["WorkspaceRename"];
             };
         };
+        responses: {
+            /** @description Done */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    get_workspace_test: {
+        parameters: {
+            query?: {
+                /** @description Leaves out what is known */
+                log_from?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Null if you have started none since the control plane was started */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LatestWorkspaceTest"];
+                };
+            };
+        };
+    };
+    post_workspace_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WorkspaceRunOrder"] | components["schemas"]["WorkspacePytestOrder"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkspaceTest"];
+                };
+            };
+        };
+    };
+    delete_workspace_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
         responses: {
             /** @description Done */
             204: {

@@ -14,6 +14,7 @@ import type { ReaderMasks } from '../vault/reader-masks.ts';
 import type { StoredValues } from '../xcom/stored/stored-values.ts';
 import type { ValueCache } from '../xcom/value-cache.ts';
 import type { WorkspaceCompiler } from '../workspace/compiler.ts';
+import type { WorkspaceTester } from '../workspace/tester.ts';
 
 /** What all routes use. server.ts creates it once. */
 export type Services = {
@@ -51,4 +52,6 @@ export type Services = {
   wakeBundles: () => void;
   /** Compiles edited files. Undefined if DAGs are compiled elsewhere. */
   workspaceCompiler: WorkspaceCompiler | undefined;
+  /** Runs tasks and tests of edited files. Undefined outside of lite. */
+  workspaceTester: WorkspaceTester | undefined;
 };

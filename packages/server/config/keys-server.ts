@@ -413,6 +413,15 @@ export const UI_KEYS = {
     edition: 'both',
     doc: 'Directory of DAG projects that the web editor at `/ide` edits; empty disables the editor.',
   },
+  'ui.test_timeout_seconds': {
+    type: 'int',
+    default: 600,
+    min: 1,
+    max: 86_400,
+    extension: true,
+    edition: 'both',
+    doc: 'How long a task or a test that is run from the editor of lite may take.',
+  },
   'ui.monaco_dir': {
     type: 'string',
     default: '',

@@ -107,6 +107,12 @@ export const api = {
   unpause: (dagId) => call('PATCH', dagPath(dagId), { body: { is_paused: false } }),
   trigger: (dagId) => call('POST', `${dagPath(dagId)}/dagRuns`, { body: { logical_date: null } }),
   run: (dagId, runId) => call('GET', runPath(dagId, runId)),
+  tasks: (dagId) => call('GET', `${dagPath(dagId)}/tasks`),
+  startTest: (order) => call('POST', 'api/v2/ide/test', { body: order }),
+  test: (logFrom) => call('GET', 'api/v2/ide/test', { query: { log_from: String(logFrom) } }),
+  stopTest: async () => {
+    await send('DELETE', 'api/v2/ide/test');
+  },
 };
 
 /** @param {string} dagId */

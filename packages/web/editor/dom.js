@@ -10,6 +10,8 @@ const ICONS = {
   reload: 'M20 11a8 8 0 1 0-2.3 6.3M20 5v6h-6',
   save: 'M5 4h11l3 3v13H5zM8 4v5h7V4M8 20v-6h8v6',
   run: 'M7 4v16l13-8z',
+  stop: 'M6 6h12v12H6z',
+  skipped: 'M12 3a9 9 0 1 0 0 18 9 9 0 1 0 0-18M8 12h8',
   folder: 'M3 6h6l2 2h10v11H3z',
   file: 'M14 3H6v18h12V7zM14 3v4h4',
   link: 'M10 14a4 4 0 0 0 6 0l3-3a4 4 0 0 0-6-6l-1 1M14 10a4 4 0 0 0-6 0l-3 3a4 4 0 0 0 6 6l1-1',

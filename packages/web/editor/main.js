@@ -5,6 +5,8 @@ import { byId, drawIcons } from './dom.js';
 import { createFiles } from './files.js';
 import { followTheme, loadMonaco } from './monaco.js';
 import { createRuns } from './runs.js';
+import { createTestView } from './test-view.js';
+import { createTests } from './tests.js';
 import { createTree } from './tree.js';
 import { createView, lastTabs } from './view.js';
 import { createWorkspace } from './workspace.js';
@@ -41,9 +43,10 @@ const editor = monaco.editor.create(byId('editor', HTMLElement), {
 });
 
 /** @type {State} */
-const state = { units: [], compiles: true, current: undefined, isBusy: false };
+const state = { units: [], compiles: true, current: undefined, isBusy: false, runsTests: false, paths: [] };
 const buffers = createBuffers({ monaco, onChange: () => view.drawFiles() });
 const runs = createRuns({ onChange: () => view.drawOutcome() });
+const tests = createTests({ onChange: () => testView.draw() });
 const tree = createTree({
   node: byId('tree', HTMLElement),
   onOpen: (path) => void files.open(path),
@@ -60,10 +63,12 @@ const view = createView({
   onOpen: (path) => void files.open(path),
   onClose: (path) => void files.close(path),
   onGo: (problem) => void files.goTo(problem),
+  onDraw: () => testView.refresh(),
 });
 const workspace = createWorkspace({ state, buffers, tree, view });
 const files = createFiles({ state, editor, buffers, tree, view, workspace });
 const { save, newFile } = files;
+const testView = createTestView({ state, monaco, editor, buffers, tests, view, save, goTo: files.goTo });
 
 const runButton = byId('run', HTMLButtonElement);
 const run = view.guarded(async () => {
@@ -124,4 +129,5 @@ for (const path of lastTabs()) {
 const first = wanted ?? buffers.all()[0]?.path;
 if (first !== undefined) await files.open(first);
 view.drawAll();
+if (state.runsTests) await view.guarded(tests.resume)();
 document.documentElement.dataset.ready = 'true';

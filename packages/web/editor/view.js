@@ -15,6 +15,8 @@ import { drawTabs } from './tabs.js';
  * @property {boolean} compiles false where nothing compiles what is saved: elsewhere than in lite, or lite without a Python
  * @property {string | undefined} current path of the file that is shown
  * @property {boolean} isBusy while it is saved
+ * @property {boolean} runsTests true in lite: tasks and tests can be run from their lines
+ * @property {readonly string[]} paths of all files
  */
 
 /** @typedef {ReturnType<typeof createView>} View */
@@ -54,9 +56,10 @@ const page = {
  *   onOpen: (path: string) => void,
  *   onClose: (path: string) => void,
  *   onGo: (problem: Problem) => void,
+ *   onDraw: () => void,
  * }} input
  */
-export function createView({ state, monaco, editor, buffers, runs, tree, onOpen, onClose, onGo }) {
+export function createView({ state, monaco, editor, buffers, runs, tree, onOpen, onClose, onGo, onDraw }) {
   /**
    * What happened last that is no problem of a file; shown until the next thing happens.
    * @type {{ text: string, kind: NoticeKind } | undefined}
@@ -128,6 +131,7 @@ export function createView({ state, monaco, editor, buffers, runs, tree, onOpen,
     drawFiles();
     drawStatus();
     drawOutcome();
+    onDraw();
   }
 
   /**

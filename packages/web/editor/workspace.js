@@ -20,6 +20,8 @@ export function createWorkspace({ state, buffers, tree, view }) {
     name.textContent = workspace.name;
     state.compiles = workspace.units !== null;
     state.units = workspace.units ?? [];
+    state.runsTests = workspace.runs_tests;
+    state.paths = workspace.entries.flatMap(({ path, kind }) => (kind === 'file' ? [path] : []));
     tree.show(workspace.entries);
     note.hidden = workspace.is_complete && workspace.entries.length > 0;
     note.textContent = workspace.is_complete ? 'Nothing here yet.' : 'There is more than is shown here.';

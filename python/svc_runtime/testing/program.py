@@ -155,6 +155,7 @@ def _task(task: TaskResult) -> dict:
         "tries": task.tries,
         "seconds": task.duration,
         "value": _plain(task.xcom),
+        "xcoms": {key: _plain(value) for key, value in task.xcoms.items()},
         "error": task.error_text,
         "line": None if task.line is None else str(task.line),
     }

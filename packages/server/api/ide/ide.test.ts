@@ -60,6 +60,7 @@ describe('the workspace of the editor', () => {
       ],
       is_complete: true,
       units: null,
+      runs_tests: false,
     });
     expect(answer.text).not.toContain(base);
   });
@@ -113,6 +114,27 @@ describe('the workspace of the editor', () => {
     });
     expect(codeOf(answer)).toBe('409 conflict');
     expect(answer.text).toContain('svc lite');
+  });
+
+  it('says that nothing runs its tests here, and refuses an order that is not one', async () => {
+    const path = 'project/dag.py';
+    const order = (body: object) => server.call('/api/v2/ide/test', { method: 'POST', token, body });
+    for (const answer of [
+      await order({ kind: 'run', path, dag_id: 'x' }),
+      await order({ kind: 'pytest', path, test: 'TestLoad::test_empty' }),
+      await server.call('/api/v2/ide/test', { token }),
+      await server.call('/api/v2/ide/test', { method: 'DELETE', token }),
+    ]) {
+      expect(codeOf(answer)).toBe('409 conflict');
+      expect(answer.json()['detail']).toContain('svc lite');
+    }
+    for (const body of [
+      { kind: 'run', path },
+      { kind: 'run', path: '../x.py', dag_id: 'x' },
+      { kind: 'pytest', path, test: '--pdb' },
+      { kind: 'pytest', path, test: 'test_a or test_b' },
+    ])
+      expect(codeOf(await order(body))).toBe('400 invalid_request');
   });
 });
 
@@ -222,6 +244,11 @@ describe('in the editor, whoever', () => {
       '403 permission_denied',
       'missing permission write:dag',
     ]);
+    const order = { kind: 'run', path: 'project/dag.py', dag_id: 'x' };
+    for (const options of [{ method: 'POST', body: order }, {}, { method: 'DELETE' }])
+      expect(codeOf(await server.call('/api/v2/ide/test', { ...options, token: viewer }))).toBe(
+        '403 permission_denied',
+      );
     await server.addUser({ email: 'operator@example.com', roles: ['operator'] });
     expect((await read('project/dag.py', await server.login('operator@example.com'))).status).toBe(200);
   });
@@ -236,6 +263,9 @@ describe('in the editor, whoever', () => {
       [fileUrl('project'), { method: 'DELETE' }],
       ['/api/v2/ide/rename', { method: 'POST', body: { from: 'project', to: 'taken' } }],
       ['/api/v2/ide/compile', { method: 'POST', body: { path: 'project/dag.py' } }],
+      ['/api/v2/ide/test', { method: 'POST', body: { kind: 'pytest', path: 'project/dag.py' } }],
+      ['/api/v2/ide/test', {}],
+      ['/api/v2/ide/test', { method: 'DELETE' }],
     ] as const;
     for (const [path, options] of calls) {
       expect(codeOf(await server.call(path, { ...options, token: other })), path).toBe('404 not_found');

@@ -5,16 +5,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { basename } from 'node:path';
 import { recordAudit } from '../../db/identity/audit-log.ts';
-import { DEFAULT_TENANT } from '../../db/identity/tenants.ts';
-import { WorkspaceError } from '../../workspace/errors.ts';
-import type { WorkspaceFault } from '../../workspace/errors.ts';
 import { createWorkspaceFiles } from '../../workspace/files.ts';
 import type { WorkspaceFiles } from '../../workspace/files.ts';
 import { parsePath } from '../../workspace/path.ts';
 import { MAX_FILE_BYTES } from '../../workspace/text-file.ts';
-import { actorOf, databaseOf, principalOf } from '../../http/access.ts';
+import { actorOf, databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
-import type { ErrorCode } from '../../http/errors.ts';
+import { TAGS, answering, openTo } from './open-workspace.ts';
 import {
   CompileBody,
   CreateHeaders,
@@ -28,25 +25,13 @@ import {
   Workspace,
   unitBody,
 } from './schemas.ts';
+import { registerWorkspaceTests } from './workspace-tests.ts';
 import type { App } from '../../http/typed-app.ts';
 import type { Services } from '../services.ts';
 import { Type } from 'typebox';
 
-const TAGS = ['Editor'];
 /** JSON may encode one byte as six. */
 const BODY_LIMIT_BYTES = 6 * MAX_FILE_BYTES + 10_000;
-
-const CODES: Record<WorkspaceFault, ErrorCode> = {
-  invalid_path: 'invalid_request',
-  not_found: 'not_found',
-  exists: 'already_exists',
-  changed: 'precondition_failed',
-  not_a_file: 'conflict',
-  not_empty: 'conflict',
-  too_large: 'file_too_large',
-  not_text: 'not_text',
-  refused: 'conflict',
-};
 
 export function registerIde(app: App, services: Services): void {
   const files = services.config.ui.workspace === '' ? undefined : createWorkspaceFiles(services.config.ui.workspace);
@@ -54,20 +39,7 @@ export function registerIde(app: App, services: Services): void {
   registerWriting(app, services, files);
   registerMoving(app, services, files);
   registerCompiling(app, services, files);
-}
-
-/** Answers 404 to callers without access to the workspace of this machine. */
-function openTo(request: FastifyRequest, files: WorkspaceFiles | undefined): WorkspaceFiles {
-  if (files !== undefined && principalOf(request).tenantName === DEFAULT_TENANT) return files;
-  throw new ApiError('not_found', 'there is no workspace to edit: start `svc lite <folder>`, or set ui.workspace');
-}
-
-async function answering<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof WorkspaceError ? new ApiError(CODES[error.fault], error.message) : error;
-  }
+  registerWorkspaceTests(app, services, files);
 }
 
 function registerReading(app: App, services: Services, files: WorkspaceFiles | undefined): void {
@@ -89,6 +61,7 @@ function registerReading(app: App, services: Services, files: WorkspaceFiles | u
         entries,
         is_complete: isComplete,
         units: services.workspaceCompiler?.units()?.map(unitBody) ?? null,
+        runs_tests: services.workspaceTester !== undefined,
       };
     },
   );

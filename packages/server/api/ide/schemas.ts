@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import type { WorkspaceUnit } from '../../workspace/compiler.ts';
 import { Nullable } from '../../http/schemas.ts';
 
-const Path = Type.String({
+export const Path = Type.String({
   minLength: 1,
   maxLength: 1_000,
   description: 'Relative to the workspace, folders separated by `/`',
@@ -77,6 +77,7 @@ export const Workspace = Type.Object(
     ),
     is_complete: Type.Boolean({ description: 'False when there are more than are listed' }),
     units: Nullable(Type.Array(Unit)),
+    runs_tests: Type.Boolean({ description: 'True in lite: tasks and tests can be run from the editor' }),
   },
   { title: 'Workspace' },
 );

@@ -15,6 +15,7 @@ export const GROWTH = {
   dags: 'the DAGs of the tenant',
   log: 'nothing: it is sent block by block',
   files: 'the files of the workspace',
+  test: 'the task instances or tests of one test from the editor, whose result has at most 16 MiB',
   installation: 'what the operator has installed and configured',
 } as const;
 
