@@ -40,7 +40,7 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
     .argument('[task-id]', 'id of the task; may be left out with --plan')
     .option('--map-index <number>', 'which instance of a mapped task', parseIndex)
     .option('--try <number>', 'which try (default: the latest)', parseCount)
-    .option('--path <path>', 'working copy, which has the modules that the DAG file imports', '.')
+    .option('--path <path>', 'working copy: has the modules of the DAG file when the control plane has no commit', '.')
     .option('--connections <file>', 'connections: JSON, YAML, or .env with lines NAME=URI')
     .option('--variables <file>', 'variables, in the same formats')
     .option(
@@ -91,9 +91,10 @@ async function replay(
   options: Options,
 ): Promise<void> {
   if (options.debug && options.json) throw usageError('--debug needs the terminal, and --json prints one result');
-  const [{ readTry }, { workingCopyAt }] = await Promise.all([
+  const [{ readTry }, { workingCopyAt }, { fetchVersionTree }] = await Promise.all([
     import('./recorded-try.ts'),
     import('./version-files.ts'),
+    import('./version-tree.ts'),
   ]);
   const client = await connect(context, options);
   const recorded = await readTry(client, {
@@ -113,7 +114,8 @@ async function replay(
   const folder = mkdtempSync(join(tmpdir(), 'svc-replay-'));
   try {
     const answerSecret = options.production && secretsOf(context, client, { recorded, taskId: named.taskId });
-    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder, answerSecret });
+    const tree = options.edit ? undefined : await fetchVersionTree(context, client, recorded);
+    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder, tree, answerSecret });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -145,12 +147,15 @@ async function runAgain(
     options,
     workingCopy,
     folder,
+    tree,
     answerSecret,
   }: {
     recorded: RecordedTry;
     options: Options;
     workingCopy: string;
     folder: string;
+    /** The files of its commit, if the control plane has them. */
+    tree: string | undefined;
     answerSecret: AnswerSecret | undefined;
   },
 ): Promise<void> {
@@ -162,7 +167,7 @@ async function runAgain(
   const { debug } = options;
   const dag = options.edit
     ? await ofWorkingCopy(context, recorded, resolve(options.path))
-    : await ofVersion(recorded, { workingCopy, folder });
+    : await ofVersion(recorded, { workingCopy, folder, tree });
   const { run } = recorded;
   const order: LocalOrder = {
     path: dag.path,
@@ -222,7 +227,7 @@ async function ofWorkingCopy(context: CliContext, { run }: RecordedTry, workingC
 
 async function ofVersion(
   { spec, text }: RecordedTry,
-  { workingCopy, folder }: { workingCopy: string; folder: string },
+  { workingCopy, folder, tree }: { workingCopy: string; folder: string; tree: string | undefined },
 ): Promise<Runnable> {
   const { writeVersion } = await import('./version-files.ts');
   const {
@@ -234,12 +239,13 @@ async function ofVersion(
     connectors?: string[];
     env?: Record<string, string>;
   };
-  const path = writeVersion(folder, { spec, text, workingCopy });
+  const path = tree === undefined ? writeVersion(folder, { spec, text, workingCopy }) : join(tree, spec.source.path);
   return {
     path,
-    root: folder,
+    root: tree ?? folder,
     bundle: spec.source.bundle ?? null,
-    env,
+    // Other replays and agents share the files of a commit.
+    env: tree === undefined ? env : { ...env, PYTHONDONTWRITEBYTECODE: '1' },
     dependencies: [...dependencies, ...connectorPackages(connectors)],
     files: spec.files,
   };

@@ -1078,6 +1078,40 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/files": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the files of the commit with which a run ran a version */
+        get: operations["get_dag_run_files"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/files/parts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Read parts of the files of the commit with which a run ran a version */
+        post: operations["read_dag_run_files"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/hitlDetails": {
         parameters: {
             query?: never;
@@ -4660,6 +4694,20 @@ export interface components {
             note?: string | null;
             partition_key?: string | null;
             run_after?: string | null;
+        };
+        /** DagRunFileParts */
+        DagRunFileParts: {
+            /** @description In base64, compressed by zlib: as many of the first that were asked for as fit, at least one */
+            parts: string[];
+        };
+        /** DagRunFilePartsBody */
+        DagRunFilePartsBody: {
+            parts: string[];
+        };
+        /** DagRunFiles */
+        DagRunFiles: {
+            manifest: string | null;
+            tree: string | null;
         };
         /** DAGRunsBatch */
         DAGRunsBatch: {
@@ -8563,6 +8611,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RunDiagnosis"];
+                };
+            };
+        };
+    };
+    get_dag_run_files: {
+        parameters: {
+            query: {
+                version_number: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagRunFiles"];
+                };
+            };
+        };
+    };
+    read_dag_run_files: {
+        parameters: {
+            query: {
+                version_number: number;
+            };
+            header?: never;
+            path: {
+                dag_id: string;
+                dag_run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DagRunFilePartsBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DagRunFileParts"];
                 };
             };
         };

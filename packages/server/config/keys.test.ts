@@ -167,6 +167,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'cost.queue_cpu_hour': {},
   'cost.queue_gib_hour': {},
   'cost.currency': 'USD',
+  'ui.test_timeout_seconds': 600,
   'ui.airflow_version': '3.2.2',
   'ui.dist_dir': '',
 };

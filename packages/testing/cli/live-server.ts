@@ -10,11 +10,13 @@ import type { Outcome } from './run-in-process.ts';
 
 export type LiveServer = Awaited<ReturnType<typeof startLiveServer>>;
 
-export async function startLiveServer() {
+/** `settings` are configuration keys, as on the command line. */
+export async function startLiveServer(settings: Record<string, string> = {}) {
   const directory = mkdtempSync(join(tmpdir(), 'svc-cli-runs-'));
   const python = await pythonEnvironment();
   process.env['SVC_PYTHON'] = python; // the agent is a child of this process and has its environment
-  const server = await startTestServer({ 'executor.type': 'subprocess', 'logs.dir': join(directory, 'logs') });
+  const logs = join(directory, 'logs');
+  const server = await startTestServer({ 'executor.type': 'subprocess', 'logs.dir': logs, ...settings });
   const env: Record<string, string> = {
     XDG_CONFIG_HOME: directory,
     SVC_SERVER_URL: server.url,

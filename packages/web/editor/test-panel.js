@@ -60,10 +60,16 @@ function inputBox(inputs, isTask) {
   return { box, node: element('details', { className: 'inputs' }, element('summary', {}, what), box) };
 }
 
+/** @param {unknown} value */
+const isMap = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** @type {(label: string, sign: 'run' | 'stop', act: () => void) => HTMLElement} */
+const button = (label, sign, act) =>
+  element('button', { type: 'button', className: 'button', onclick: act }, icon(sign), element('span', {}, label));
+
 /** @param {string} text @returns {Inputs} */
 function readInputs(text) {
   const { conf = {}, xcoms = {}, ...others } = JSON.parse(text);
-  const isMap = (/** @type {unknown} */ value) => typeof value === 'object' && value !== null && !Array.isArray(value);
   if (!isMap(conf) || !isMap(xcoms) || Object.keys(others).length > 0) {
     throw new SyntaxError('give an object with "conf" and "xcoms", which are objects');
   }
@@ -93,8 +99,6 @@ export function drawTestPanel({ test, key, name, inputs, onStart, onStop, onGo, 
     const wasOpen = panel.dataset['key'] === key && panel.querySelector('details.inputs')?.hasAttribute('open');
     const values = inputs && inputBox(inputs, test.task_id !== null);
     if (values && wasOpen) values.node.open = true;
-    const again = (/** @type {() => void} */ act, /** @type {string} */ label, /** @type {'run' | 'stop'} */ sign) =>
-      element('button', { type: 'button', className: 'button', onclick: act }, icon(sign), element('span', {}, label));
     const runAgain = () => {
       try {
         onStart(values?.node.open ? readInputs(values.box.value) : undefined);
@@ -122,7 +126,7 @@ export function drawTestPanel({ test, key, name, inputs, onStart, onStop, onGo, 
         { className: `line ${look}` },
         icon(look),
         summary,
-        isRunning ? again(onStop, 'Stop', 'stop') : again(runAgain, 'Run again', 'run'),
+        isRunning ? button('Stop', 'stop', onStop) : button('Run again', 'run', runAgain),
         isRunning ? undefined : close,
       ),
       resultList,

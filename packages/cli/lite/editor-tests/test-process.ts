@@ -14,7 +14,7 @@ import { PYTHON_FOLDER, startPython } from '../../local-runs/python-channel.ts';
 
 export const MOST_OUTPUT_BYTES = 1024 * 1024;
 const MOST_ANSWER_BYTES = 16 * 1024 * 1024;
-const KILL_AFTER_MS = 3_000;
+const KILL_AFTER_MS = 2_000;
 /** A process that has left the group may hold the streams. */
 const LAST_WORDS_MS = 1_000;
 

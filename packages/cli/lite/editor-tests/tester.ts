@@ -80,7 +80,12 @@ export function createWorkspaceTester(input: {
       if (entry.isStopped) return { answer: '', problem: 'it was stopped' };
       const { args, order, root: cwd } = plan;
       entry.process = startTestProcess({
-        ...{ python, args, order, cwd, user, timeoutMs },
+        python,
+        args,
+        order,
+        cwd,
+        user,
+        timeoutMs,
         env: { ...env, ...plan.env },
         onLog: log,
       });
@@ -201,7 +206,9 @@ function ofPytest({ answer: text, problem }: ProcessEnd, place: Place): Partial<
     return { state: 'failed', problem: `these packages are missing: ${answer.missing.join(', ')}` };
   const { tests, is_complete: isComplete } = answer;
   const results = tests.map(({ name, state, seconds, error, file, line }) => ({
-    ...{ state, seconds, error },
+    state,
+    seconds,
+    error,
     // Relative to the workspace, and not to the folder that pytest has run in.
     name: name.replace(/^[^:]+/, (path) => place(path, 1).path ?? path),
     tries: null,

@@ -19,6 +19,7 @@ import { RunListQuery, filterOfBatch, filterOfQuery, runOrder } from './filters.
 import { asSeenBy, refuseConfOrder } from './search-conf.ts';
 import { DagRun, DagRunCollection, DagRunsBatch, RUN_TAGS } from './schemas.ts';
 import { registerTrigger } from './trigger.ts';
+import { registerRunFiles } from './files.ts';
 import { registerRunWait } from './wait.ts';
 import { registerDagStats } from './stats.ts';
 import { ALL, RunParams, noSuchDag } from '../paths.ts';
@@ -35,6 +36,7 @@ export function registerDagRuns(app: App, services: Services): void {
   registerRunChanges(app, services);
   registerRunClear(app, services);
   registerRunsInBulk(app, services);
+  registerRunFiles(app, services);
   registerRunWait(app, services);
   registerDagStats(app, services);
 }

@@ -173,7 +173,7 @@ function registerStart(app: App, services: Services, files: WorkspaceFiles | und
         event: 'post_workspace_test',
         objectKind: 'workspace_file',
         objectId: path,
-        detail: { ...(order.kind === 'run' ? { dag_id: order.dagId, task_id: order.taskId } : { test: order.test }) },
+        detail: order.kind === 'run' ? { dag_id: order.dagId, task_id: order.taskId } : { test: order.test },
       });
       return reply.code(201).send(testBody(started, 0));
     },

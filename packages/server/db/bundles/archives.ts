@@ -1,6 +1,8 @@
 /** The trees of deployments and their files, by content (docs/bundles.md). */
 import { sql } from 'kysely';
+import { runTree } from '@svc/proto/code-archive.ts';
 import type { Database, TenantDb } from '../database.ts';
+import type { DeployedDag } from '../tables/bundles.ts';
 
 /** What nothing refers to stays for this time, because a sync that runs may be about to use it. */
 const GRACE = sql`interval '1 day'`;
@@ -69,6 +71,31 @@ export async function mayReadTree(
     .unionAll(db.selectFrom('dags').select('tree').where('dag_id', '=', dagId))
     .execute();
   return found.some(({ tree }) => tree?.startsWith(`${hash}/`));
+}
+
+/**
+ * Returns the tree of the files with which a run ran a version: its own, or that of the newest deployment of the
+ * version, for a try from before a clear that has moved the run. Null if the version came from no bundle.
+ */
+export async function findTreeOfVersion(
+  db: TenantDb,
+  { run, dagId, versionNumber }: { run: number; dagId: string; versionNumber: number },
+): Promise<string | null> {
+  const own = await db
+    .selectFrom('dag_runs')
+    .select(['tree', 'version_number'])
+    .where('id', '=', run)
+    .executeTakeFirst();
+  if (own?.tree && own.version_number === versionNumber) return own.tree;
+  const deployed = await db
+    .selectFrom('deployments')
+    .select(['tree', sql<DeployedDag>`dags -> ${dagId}`.as('dag')])
+    .where('tree', 'is not', null)
+    .where(sql<boolean>`(dags -> ${dagId} ->> 'version')::int = ${versionNumber}`)
+    .orderBy('number', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return deployed?.tree ? runTree(deployed.tree, deployed.dag) : null;
 }
 
 export const findDagTree = async (db: TenantDb, dagId: string): Promise<string | null> =>
