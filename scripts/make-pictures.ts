@@ -159,8 +159,13 @@ async function takeEditorTest(page: Page): Promise<void> {
     await lens(`▶ Test ${task}`).click();
     await page.locator(`#test [data-result=${task}][data-state=${state}]`).waitFor();
   }
-  await page.evaluate(`monaco.editor.getEditors()[0].revealLine(24)`);
+  const size = page.viewportSize();
+  await page.setViewportSize({ width: 1_100, height: 720 }); // text makes large pictures
+  await page.evaluate(
+    `monaco.editor.getEditors()[0].setScrollTop(monaco.editor.getEditors()[0].getTopForLineNumber(23))`,
+  );
   await take(page, 'editor-test');
+  if (size) await page.setViewportSize(size);
 }
 
 /** With a mistake of the kind that people make, at its line. */

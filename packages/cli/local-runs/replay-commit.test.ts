@@ -46,6 +46,8 @@ const commit = (word: string): Record<string, string> => ({
   'include/data.txt': `data of ${word}`,
   'plugins/.keep': '',
 });
+/** A sync, and a replay, start several processes. */
+const SLOW_START = { withinMs: 200_000 };
 const SVC = fileURLToPath(new URL('../../../bin/svc', import.meta.url));
 const IN_A_TERMINAL = 'import os, pty, sys; sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))';
 
@@ -90,7 +92,7 @@ async function sync(): Promise<void> {
   await eventually(async () => {
     const { sync: found } = await api<Bundle>('GET', '/bundles/etl');
     return found.answered >= found.requested && found.state === 'done';
-  });
+  }, SLOW_START);
 }
 
 async function ended(runId: string): Promise<void> {
@@ -161,7 +163,7 @@ it('--debug opens pdb in a terminal at the line of the author, with the variable
   let screen = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => (screen += text));
   const prompts = async (count: number): Promise<void> => {
-    await eventually(() => screen.split('(Pdb) ').length > count);
+    await eventually(() => screen.split('(Pdb) ').length > count, SLOW_START);
   };
   const closed = once(child, 'close');
   try {
