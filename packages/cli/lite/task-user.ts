@@ -6,7 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { taskUserOf } from '@svc/proto/task-user.ts';
 import type { TaskUser } from '@svc/proto/task-user.ts';
@@ -15,6 +15,8 @@ import type { LiteConfig } from './config.ts';
 import { claimTaskAccount, isOwnAccount, makeHome } from './task-accounts.ts';
 
 const PYTHON_FOLDER = join(import.meta.dirname, '..', '..', '..', 'python');
+/** Tests from the editor run this engine, with the Node of lite. */
+const ENGINE_FOLDER = join(import.meta.dirname, '..', '..', 'server', 'engine', 'single-run');
 
 type Closed = { folder: string; at: string; error: string };
 
@@ -49,7 +51,7 @@ export async function letReach(input: {
 }): Promise<string[]> {
   const { user, python, workspace, cache } = input;
   mkdirSync(cache, { recursive: true });
-  const folders = [cache, PYTHON_FOLDER, ...(workspace ? [workspace] : [])];
+  const folders = [cache, PYTHON_FOLDER, ENGINE_FOLDER, dirname(process.execPath), ...(workspace ? [workspace] : [])];
   const ours = ['svc_runtime', 'airflow', 'svc', 'cosmos'].map((name) => join(PYTHON_FOLDER, name));
   const child = spawn(python, ['-I', join(PYTHON_FOLDER, 'svc_runtime', 'passage.py')], {
     stdio: ['pipe', 'pipe', 'pipe'],
