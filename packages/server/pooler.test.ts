@@ -85,7 +85,7 @@ it('runs that are triggered in one process are run by another, with their values
     const log = await api.call(`/api/v2${at}/taskInstances/total/logs/1`, { token });
     expect(log.status).toBe(200);
   }
-  expect((await api.call('/readyz')).text).toBe('ready\n');
+  await eventually(async () => expect((await api.call('/readyz')).text).toBe('ready\n'), patient);
 }, 400_000);
 
 it('without the address of Postgres itself the start is refused, and svc config --check exits with 2', async () => {

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { readBeginning } from '@svc/client/body.ts';
 import { freePort } from '@svc/testing/services/free-port.ts';
 import { afterEach, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { createControlPlane } from './client.ts';
 import { readLastLines } from './last-lines.ts';
 import { createLimit } from './limit.ts';
@@ -235,10 +236,11 @@ it('no more requests than allowed are under way, however many callers there are'
   const { url } = await listen((request, response) => {
     active += 1;
     most = Math.max(most, active);
-    setTimeout(() => {
+    // The first ones stay until as many are there as may be.
+    void eventually(() => most >= 4).then(() => {
       active -= 1;
       json(request, response);
-    }, 5);
+    });
   });
   const limit = createLimit(4);
   const callers = Array.from({ length: 40 }, () => clientOf(url, { limit }).get('/api/v2/version'));

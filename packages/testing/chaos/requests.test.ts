@@ -1,6 +1,7 @@
 /** What a caller of the API sees while the database fails: 503 as a problem body in bounded time, never 401, 500 or silence. */
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../eventually.ts';
 import { untilLockWaits } from '../postgres/lock-waits.ts';
 import { failOnStrayRejections } from '../vitest/no-stray-errors.ts';
 import { startScratchCluster } from '../postgres/scratch-cluster.ts';
@@ -66,7 +67,7 @@ const everyKindOfCall = () =>
   ]);
 
 async function expectWorkingAgain(): Promise<void> {
-  expect((await server.call('/readyz')).status).toBe(200);
+  await eventually(async () => expect((await server.call('/readyz')).status).toBe(200));
   expect((await everyKindOfCall()).map((answer) => answer.status)).toEqual([200, 200, 201, 200]);
   await expect
     .poll(async () => (await server.call('/api/v2/monitor/health', { token })).json())

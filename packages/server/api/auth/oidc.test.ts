@@ -385,7 +385,7 @@ describe('a provider that is away', () => {
       expect(seen.status).toBe(503);
       expect(seen.headers.get('retry-after')).toBe('5');
       expect(seen.text).toContain('The identity provider does not answer: try again in a moment.');
-      expect((await late.call('/readyz')).status).toBe(200);
+      await eventually(async () => expect((await late.call('/readyz')).status).toBe(200));
       expect(await late.login()).toBeTruthy(); // the emergency access is for this day
       await provider.start();
       await eventually(async () => expect((await late.signIn()).status).toBe(302));

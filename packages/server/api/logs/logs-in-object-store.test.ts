@@ -192,7 +192,7 @@ it('a store that hangs delays no page: what the database has is shown at once, a
   const { url } = scheduler.config.database;
   const flags = Object.entries(s3.settings(proxy.url)).map(([key, value]) => [key.replaceAll('_', '-'), value]);
   const late = await startTestServer({ ...Object.fromEntries(flags), 'database.url': url });
-  expect((await late.call('/readyz')).status).toBe(200);
+  await eventually(async () => expect((await late.call('/readyz')).status).toBe(200));
   await late.close();
 
   proxy.faults = () => undefined;

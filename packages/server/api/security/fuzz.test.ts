@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '@svc/testing/eventually.ts';
 import { SEED } from '@svc/testing/seed.ts';
 import { readApi, requestFor } from '@svc/testing/server/api-operations.ts';
 import type { Api, Operation } from '@svc/testing/server/api-operations.ts';
@@ -278,7 +279,7 @@ describe('input that nobody means', () => {
   });
 
   it('leaves the service in order', async () => {
-    expect((await server.call('/readyz')).status).toBe(200);
+    await eventually(async () => expect((await server.call('/readyz')).status).toBe(200));
     expect((await server.call('/api/v2/users', { token: await server.login() })).status).toBe(200);
   });
 });

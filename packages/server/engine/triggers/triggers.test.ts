@@ -155,7 +155,9 @@ describe('a deferred instance', () => {
     const [triggerId = 0] = await heldBy(ref);
     const told = reports.next(ref, [triggerId]);
     await engine.clear(run);
-    expect((await told).cancel).toEqual([triggerId]);
+    // Without news it ends after a while, and is asked again.
+    const { cancel } = await told;
+    expect(cancel.length > 0 ? cancel : (await reports.next(ref, [triggerId])).cancel).toEqual([triggerId]);
     expect(await reports.fire({ ...ref, triggerId }, '{"payload":1}', 'w')).toBe(false);
     await untilState(run, 'waits', 'deferred'); // waits for another one
     await reports.ended(ref, { hasFailed: false });
