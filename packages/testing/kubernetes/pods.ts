@@ -7,7 +7,7 @@ export type PodName = { readonly namespace: string; readonly name: string };
 export type PodPhase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
 /** A busy machine pulls and starts slowly. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 300_000;
 
 /** One container, never started again. */
 export function createPod(

@@ -31,7 +31,8 @@ let server: TestServer;
 let token: string;
 let tenant: ReturnType<TestServer['db']['tenant']>;
 beforeAll(async () => {
-  server = await startTestServer();
+  // A scheduler would find the attempts of these rows silent.
+  server = await startTestServer({ 'scheduler.enabled': 'false' });
   token = await server.login();
   const { id } = await server.db.shared.selectFrom('tenants').select('id').executeTakeFirstOrThrow();
   tenant = server.db.tenant(id);
