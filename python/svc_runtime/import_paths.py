@@ -138,7 +138,7 @@ HOME: dict[str, str] = {
     **_names(_STD + "hooks.subprocess", "SubprocessHook SubprocessResult"),
     **_names(_STD + "hooks.package_index", "PackageIndexHook"),
     **_names(_STD + "triggers.temporal", "DateTimeTrigger TimeDeltaTrigger"),
-    **_names(_STD + "triggers.file", "FileTrigger FileDeleteTrigger"),
+    **_names(_STD + "triggers.file", "FileTrigger FileDeleteTrigger DirectoryFileDeleteTrigger"),
     "AirflowException": "svc_runtime.exceptions",
     "macros": _RUN + "macros:",
     "timezone": _RUN + "timezone:",

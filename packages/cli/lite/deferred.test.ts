@@ -34,6 +34,10 @@ class FileAppears(BaseTrigger):
         else:
             yield TriggerEvent({"text": text, "pid": os.getpid(), "variable": Variable.get("waited_for")})
 
+    async def on_kill(self):
+        with open(self.path + ".killed", "w") as file:
+            file.write(Variable.get("waited_for"))
+
     async def cleanup(self):
         open(self.path + ".cleaned", "w").close()
 
@@ -319,13 +323,15 @@ describe('a deferred task', { timeout: 400_000 }, () => {
     expect((await instances('waits_for_others', runId))['sees']?.triggerer_job).toBeNull();
   });
 
-  it('that is cleared is waited for no more: its trigger cleans up, and the next try has its own', async () => {
+  it('that a person marks kills its trigger, which may still read variables; no other trigger is killed', async () => {
     const runId = await trigger('waits_for_files', 'five');
     await expect.poll(() => states('waits_for_files', runId), EVENTUALLY).toMatchObject({ first: 'deferred' });
     await expect.poll(() => log('waits_for_files', runId, 'first'), EVENTUALLY).toContain('looking for five.a');
     const mark = { new_state: 'success' };
     await lite.api('PATCH', `${pathOf('waits_for_files', runId)}/taskInstances/first`, mark);
     await expect.poll(() => readdirSync(files), EVENTUALLY).toContain('five.a.cleaned');
+    expect(readdirSync(files).filter((name) => name.endsWith('.killed'))).toEqual(['five.a.killed']);
+    expect(readFileSync(join(files, 'five.a.killed'), 'utf8')).not.toBe('');
     appear('five.b', 'B');
     await runEnds(lite.api, 'waits_for_files', runId);
   });

@@ -57,6 +57,7 @@ import * as alertsOfTime from './migrations/0050-alerts-of-time.ts';
 import * as replacedValues from './migrations/0051-replaced-values.ts';
 import * as codeArchives from './migrations/0052-code-archives.ts';
 import * as awaitingInput from './migrations/0053-awaiting-input.ts';
+import * as killedTriggers from './migrations/0054-killed-triggers.ts';
 import * as groupRetries from './migrations/0055-group-retries.ts';
 import { grantAgain } from './grants/grant.ts';
 import type { Database } from './database.ts';
@@ -118,6 +119,7 @@ const MIGRATIONS = {
   '0051-replaced-values': replacedValues,
   '0052-code-archives': codeArchives,
   '0053-awaiting-input': awaitingInput,
+  '0054-killed-triggers': killedTriggers,
   '0055-group-retries': groupRetries,
 };
 

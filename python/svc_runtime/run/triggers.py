@@ -26,6 +26,9 @@ class BaseTrigger(LoggingMixin):
     async def cleanup(self) -> None:
         """Called when the trigger ends, in whatever way."""
 
+    async def on_kill(self) -> None:
+        """Called when a person clears or marks the task. Not at a timeout, and not when the triggerer stops."""
+
     @staticmethod
     def repr(classpath: str, kwargs: dict) -> str:
         return f"<{classpath} {', '.join(f'{name}={value}' for name, value in kwargs.items())}>"
@@ -35,7 +38,29 @@ class BaseTrigger(LoggingMixin):
 
 
 class BaseEventTrigger(BaseTrigger):
+    """A trigger of an asset watcher. Triggers with the same `shared_stream_key` share one stream of raw events."""
+
     supports_triggerer_queue = False
+
+    def shared_stream_key(self):
+        """Equal keys share a stream. None: the trigger runs by itself."""
+        return
+
+    @classmethod
+    def open_shared_stream(cls, kwargs: dict):
+        """Yields raw events and does not end. Called once for all triggers with the same key."""
+        raise NotImplementedError(f"{cls.__name__} has a shared_stream_key and must implement open_shared_stream()")
+
+    @classmethod
+    def create_shared_stream_producer(cls, kwargs: dict):
+        """A class that overrides this is refused: the triggerer does not confirm events to a broker."""
+        raise NotImplementedError(f"{cls.__name__} must implement create_shared_stream_producer()")
+
+    def filter_shared_stream(self, shared_stream):
+        """Yields the events of this trigger, made from the raw events of the stream."""
+        raise NotImplementedError(
+            f"{type(self).__name__} has a shared_stream_key and must implement filter_shared_stream()"
+        )
 
     @staticmethod
     def hash(classpath: str, kwargs: dict) -> int:

@@ -16,12 +16,14 @@ from ..run.triggers import BaseTaskEndEvent, TriggerEvent
 from ..run.xcom_values import decode, encode
 from .connection import Connection, current_order
 from .secrets import TriggerSecrets
+from .shared_streams import SharedStreams
 from .spec_values import from_spec
 from .trigger_logs import TriggerLogs
 from .watchdog import Watchdog
 
 _log = logging.getLogger("triggerer")
 _CLEANUP_PATIENCE = 5.0
+_KILL_PATIENCE = 30.0
 _WATCHER_PAUSE = 10.0
 
 
@@ -43,6 +45,9 @@ class Runner:
         self.logs = TriggerLogs(connection, loop)
         self._running: dict[int, asyncio.Task] = {}
         self._orders: dict[asyncio.Task, dict] = {}
+        # Triggers whose tasks a person has cleared or marked.
+        self._killed: set[int] = set()
+        self._streams = SharedStreams()
         self._leaving = asyncio.Event()
 
     def leave(self) -> None:
@@ -51,11 +56,15 @@ class Runner:
     async def run(self) -> None:
         leaving = self._loop.create_task(self._leaving.wait())
         while not self._leaving.is_set():
-            asking = self._loop.create_task(self._connection.ask("next_triggers", known=list(self._running)))
+            known = [number for number in self._running if number not in self._killed]
+            asking = self._loop.create_task(
+                self._connection.ask("next_triggers", known=known, stopping=list(self._killed))
+            )
             await asyncio.wait([asking, leaving], return_when=asyncio.FIRST_COMPLETED)
             if not asking.done():
                 break
             orders = asking.result()
+            self._killed.update(set(orders.get("kill", ())) & set(self._running))
             for trigger in orders["cancel"]:
                 self._cancel(trigger)
             for order in orders["start"]:
@@ -73,6 +82,7 @@ class Runner:
 
         def forget(done: asyncio.Task) -> None:
             self._orders.pop(done, None)
+            self._killed.discard(order["id"])
             if self._running.get(order["id"]) is done:
                 del self._running[order["id"]]
 
@@ -110,7 +120,9 @@ class Runner:
             _log.info("trigger %s starting", trigger)
             await self._wait_for_events(order, trigger)
         except asyncio.CancelledError:
-            pass  # nobody waits for it any more, or this process leaves
+            # Nothing waits for it any more, or this process leaves.
+            if trigger is not None and order["id"] in self._killed:
+                await self._kill(order, trigger)
         except BaseException as error:
             if isinstance(error, (SystemExit, KeyboardInterrupt)) and self._leaving.is_set():
                 return
@@ -123,7 +135,7 @@ class Runner:
             await self._clean_up(order, trigger)
 
     async def _wait_for_events(self, order: dict, trigger) -> None:
-        events = trigger.run()
+        events = self._streams.events_of(trigger)
         try:
             async for event in events:
                 if not isinstance(event, TriggerEvent):
@@ -144,6 +156,15 @@ class Runner:
         """Once told, it is told until it is answered: the agent repeats it. What nobody waits for is not an error."""
         await self.logs.flush(order["id"])
         await asyncio.shield(self._connection.ask("fire_trigger", trigger=order["id"], event=json.dumps(event)))
+
+    async def _kill(self, order: dict, trigger) -> None:
+        on_kill = getattr(trigger, "on_kill", None)
+        if on_kill is None:
+            return
+        try:
+            await asyncio.wait_for(on_kill(), _KILL_PATIENCE)
+        except Exception as error:
+            _log.warning("on_kill() of %s failed: %s", order["class_path"], error, exc_info=error)
 
     async def _clean_up(self, order: dict, trigger) -> None:
         if trigger is not None:

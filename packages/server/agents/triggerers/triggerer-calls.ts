@@ -48,10 +48,10 @@ export function createTriggererCalls(input: TriggererCallsInput) {
   const { keyring, versions, logs, runIdOf } = input;
 
   async function next(identity: AttemptIdentity, params: Params): Promise<CallResult> {
-    const known = (params.optionalList('known') ?? []).map(Number).filter(Number.isSafeInteger);
-    const orders = await input.triggers().next(refOf(identity), known);
+    const idsIn = (name: string) => (params.optionalList(name) ?? []).map(Number).filter(Number.isSafeInteger);
+    const orders = await input.triggers().next(refOf(identity), idsIn('known'), idsIn('stopping'));
     const start = await Promise.all(orders.start.map(orderOf));
-    return { json: JSON.stringify({ start, cancel: orders.cancel, end: orders.isOver }) };
+    return { json: JSON.stringify({ start, cancel: orders.cancel, kill: orders.kill, end: orders.isOver }) };
   }
 
   async function orderOf(trigger: TriggerRow) {
@@ -96,7 +96,7 @@ export function createTriggererCalls(input: TriggererCallsInput) {
   async function log(identity: AttemptIdentity, params: Params): Promise<CallResult> {
     const trigger = await held(identity, params);
     const owner = identityOf(trigger);
-    if (trigger.kind !== 'task') return { json: 'null' };
+    if (trigger.kind !== 'task' && trigger.kind !== 'killed') return { json: 'null' };
     const key = logKeyOf(owner, await runIdOf(owner));
     const records = params.optionalList('records') ?? [];
     const lines = records.map((record) => `${JSON.stringify(lineOf(record))}\n`).join('');

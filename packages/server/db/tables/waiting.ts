@@ -65,7 +65,8 @@ export type TriggerersTable = {
 export type TriggersTable = {
   tenant_id: TenantId;
   id: Generated<number>;
-  kind: 'task' | 'asset' | 'callback';
+  /** `killed`: of a task that a person has cleared or marked, until the triggerer has stopped it. */
+  kind: 'task' | 'asset' | 'callback' | 'killed';
   dag_id: string;
   version_number: number;
   run: number | null;

@@ -30,6 +30,7 @@ import { withDeadline } from '../runs/create-run.ts';
 import { remakeDeadlines } from '../runs/deadlines.ts';
 import { startRun } from '../runs/start-run.ts';
 import { countRunning } from '../sql/queued-runs.ts';
+import { killTriggers } from '../sql/triggers.ts';
 
 export type EditTools = {
   graphs: DagGraphs;
@@ -48,6 +49,8 @@ export type OpenRun = {
   readonly now: string;
   /** Attempts whose reports no longer count. */
   readonly superseded: string[];
+  /** Deferred instances, whose triggers are killed. */
+  readonly killed: InstanceRow[];
   /** Tasks of which an instance gave up its slot. */
   readonly freed: Set<string>;
   /** True when the run was finished and starts again. */
@@ -74,6 +77,7 @@ export async function openRun(
     liveBefore: run.state_counts.live ?? 0,
     now: nowIso(),
     superseded: [],
+    killed: [],
     freed: new Set(),
     isReopened: false,
     newestVersion,
@@ -98,6 +102,7 @@ export function move(open: OpenRun, from: TaskStateOrNone | 'absent', to: TaskSt
 export function supersede(open: OpenRun, row: InstanceRow): void {
   if (!isActive(row.state)) return;
   if (row.attempt_id !== null) open.superseded.push(row.attempt_id);
+  if (row.state === 'deferred') open.killed.push(row);
   open.freed.add(row.task_id);
 }
 
@@ -163,6 +168,7 @@ export function reopen(open: OpenRun): void {
 export async function closeRun(open: OpenRun, events: readonly PlanEvent[]): Promise<RunEffects> {
   const { trx, ref, run, counts } = open;
   Object.assign(run, { state_counts: counts });
+  await killTriggers(trx, open.killed); // before planning, which may defer the instances again
   await writeRun(trx, run);
   const deadline = open.isReopened ? await remakeDeadlines(trx, run, open.graph.spec.dag.deadlines) : null;
   const effects = withDeadline(await goOn(open, events), deadline);

@@ -136,7 +136,7 @@ export async function findTriggersOf(trx: SharedDb, rows: readonly InstanceKey[]
 export type TriggererRef = { tenantId: string; triggererId: string };
 
 /** True when something still waits for the trigger. */
-const isLive = sql`(t.kind <> 'task' or exists (
+const isLive = sql`(t.kind in ('asset', 'callback') or t.kind = 'task' and exists (
     select 1 from task_instances i
     where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
       and i.state = 'deferred' and i.attempt_id = t.attempt_id))`;
@@ -219,13 +219,44 @@ async function tryHold(db: Database, input: Holding): Promise<{ triggererId: str
   });
 }
 
-/** Returns the triggers of the triggerer that are still awaited. Query plan: index triggers_held. */
-export async function listHeldTriggers(db: SharedDb, ref: TriggererRef): Promise<number[]> {
-  const { rows } = await sql<{ id: number }>`
-    select t.id from triggers t
-    where t.tenant_id = ${ref.tenantId} and t.triggerer_id = ${ref.triggererId} and t.fired_at is null and ${isLive}
+/**
+ * Returns the triggers of the triggerer that are still awaited, and those that a person has killed. Query plan: index
+ * triggers_held.
+ */
+export async function listHeldTriggers(
+  db: SharedDb,
+  ref: TriggererRef,
+): Promise<{ awaited: number[]; killed: number[] }> {
+  const { rows } = await sql<{ id: number; kind: TriggerRow['kind'] }>`
+    select t.id, t.kind from triggers t
+    where t.tenant_id = ${ref.tenantId} and t.triggerer_id = ${ref.triggererId} and t.fired_at is null
+      and (t.kind = 'killed' or ${isLive})
     order by t.id`.execute(db);
-  return rows.map(({ id }) => id);
+  const { killed = [], awaited = [] } = Object.groupBy(rows, ({ kind }) => (kind === 'killed' ? kind : 'awaited'));
+  return { awaited: awaited.map(({ id }) => id), killed: killed.map(({ id }) => id) };
+}
+
+/**
+ * Keeps the triggers of instances that a person clears or marks, for `on_kill`. A trigger that no triggerer has started
+ * stays as it is, and nothing waits for it any more.
+ */
+export async function killTriggers(trx: SharedDb, rows: readonly InstanceKey[]): Promise<void> {
+  if (rows.length === 0) return;
+  await sql`
+    update triggers t set kind = 'killed'
+    from unnest(${rows.map((row) => row.tenant_id)}::uuid[], ${rows.map((row) => row.run)}::bigint[],
+      ${rows.map((row) => row.task_id)}::text[], ${rows.map((row) => row.map_index)}::int[])
+      as k(tenant_id, run, task_id, map_index)
+    where t.tenant_id = k.tenant_id and t.run = k.run and t.task_id = k.task_id and t.map_index = k.map_index
+      and t.kind = 'task' and t.triggerer_id is not null and t.fired_at is null`.execute(trx);
+}
+
+/** Deletes killed triggers that their triggerer has stopped. */
+export async function deleteKilledTriggers(db: SharedDb, tenantId: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return;
+  await sql`
+    delete from triggers where tenant_id = ${tenantId} and id = any(${[...ids]}::bigint[])
+      and kind = 'killed'`.execute(db);
 }
 
 export async function readTriggers(db: Database, tenantId: string, ids: readonly number[]): Promise<TriggerRow[]> {
@@ -239,7 +270,7 @@ export async function readTriggers(db: Database, tenantId: string, ids: readonly
     .execute();
 }
 
-/** Returns the trigger if this triggerer has its lease and something still waits for it. */
+/** Returns the trigger if this triggerer has its lease and something still waits for it, or `on_kill` may run. */
 export async function findHeldTrigger(
   db: SharedDb,
   ref: TriggererRef & { triggerId: number },
@@ -247,7 +278,7 @@ export async function findHeldTrigger(
   const { rows } = await sql<TriggerRow>`
     select t.* from triggers t join triggerers r on r.tenant_id = t.tenant_id and r.id = t.triggerer_id
     where t.tenant_id = ${ref.tenantId} and t.id = ${ref.triggerId} and t.triggerer_id = ${ref.triggererId}
-      and t.fired_at is null and ${isLive}`.execute(db);
+      and t.fired_at is null and (t.kind = 'killed' or ${isLive})`.execute(db);
   return rows[0];
 }
 
@@ -356,12 +387,12 @@ export async function findSilentTriggerers(db: Database, leaseMs: number): Promi
 }
 
 /**
- * Deletes triggers of tasks that no longer wait for them, or whose try has ended. Query plan: triggers, one row per
- * deferred task.
+ * Deletes triggers of tasks that no longer wait for them, or whose try has ended, and killed ones without a triggerer.
+ * Query plan: triggers, one row per deferred task.
  */
 export async function deleteForgottenTriggers(db: Database): Promise<void> {
   await sql`
-    delete from triggers t where t.kind = 'task' and not exists (
+    delete from triggers t where t.kind = 'killed' and t.triggerer_id is null or t.kind = 'task' and not exists (
       select 1 from task_instances i
       where i.tenant_id = t.tenant_id and i.run = t.run and i.task_id = t.task_id and i.map_index = t.map_index
         and i.try_number = t.try_number and i.first_poke_at is not null

@@ -18,6 +18,7 @@ import type { Ending } from '../advance/ending.ts';
 import { createBatches } from '../batches.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
 import {
+  deleteKilledTriggers,
   deleteTrigger,
   findHeldTrigger,
   isTriggererLive,
@@ -31,17 +32,20 @@ import type { TriggererRef, UnheldTrigger } from '../sql/triggers.ts';
 
 export type HeldTriggerRef = TriggererRef & { triggerId: number };
 
-/** `isOver`: nothing is left for this triggerer, or it was given up. */
-export type TriggererOrders = { start: TriggerRow[]; cancel: number[]; isOver: boolean };
+/**
+ * `kill`: those to cancel because a person has cleared or marked their tasks. `isOver`: nothing is left for this
+ * triggerer, or it was given up.
+ */
+export type TriggererOrders = { start: TriggerRow[]; cancel: number[]; kill: number[]; isOver: boolean };
 
 export type TriggerReports = {
   /** Returns false when it was given up before it started. */
   start(ref: TriggererRef, hostname: string): Promise<boolean>;
   /**
    * Waits until the triggers differ from the `known` ones, and returns the difference. After a while it returns an
-   * empty one.
+   * empty one. `stopping`: killed triggers whose `on_kill` runs.
    */
-  next(ref: TriggererRef, known: readonly number[]): Promise<TriggererOrders>;
+  next(ref: TriggererRef, known: readonly number[], stopping?: readonly number[]): Promise<TriggererOrders>;
   /** Returns the trigger while this triggerer has its lease and something waits for it. */
   find(ref: HeldTriggerRef): Promise<TriggerRow | undefined>;
   /**
@@ -81,14 +85,21 @@ export function createTriggerFeed({ db }: { db: Database }): TriggerFeed {
     return { happened: promise, forget: () => settle(false) };
   }
 
-  async function look(ref: TriggererRef, known: ReadonlySet<number>): Promise<TriggererOrders | undefined> {
+  async function look(
+    ref: TriggererRef,
+    known: ReadonlySet<number>,
+    stopping: readonly number[],
+  ): Promise<TriggererOrders | undefined> {
     const [isLive, held] = await Promise.all([isTriggererLive(db, ref), listHeldTriggers(db.shared, ref)]);
-    if (!isLive) return { start: [], cancel: [...known], isOver: true };
-    const wanted = new Set(held);
-    const start = held.filter((id) => !known.has(id));
+    if (!isLive) return { start: [], cancel: [...known], kill: [], isOver: true };
+    const wanted = new Set(held.awaited);
+    const start = held.awaited.filter((id) => !known.has(id));
     const cancel = [...known].filter((id) => !wanted.has(id));
+    const stopped = held.killed.filter((id) => !known.has(id) && !stopping.includes(id));
+    await deleteKilledTriggers(db.shared, ref.tenantId, stopped);
     if (start.length === 0 && cancel.length === 0) return undefined;
-    return { start: await readTriggers(db, ref.tenantId, start), cancel, isOver: false };
+    const kill = held.killed.filter((id) => known.has(id));
+    return { start: await readTriggers(db, ref.tenantId, start), cancel, kill, isOver: false };
   }
 
   return {
@@ -97,23 +108,23 @@ export function createTriggerFeed({ db }: { db: Database }): TriggerFeed {
       isClosed = true;
       waiting.forEach((wake) => wake());
     },
-    async next(ref, known) {
+    async next(ref, known, stopping = []) {
       const ids = new Set(known);
       const until = performance.now() + LONGEST_WAIT_MS;
       for (;;) {
         // Subscribes before it looks, so that it cannot miss a change between the two.
         const next = change(Math.max(1, until - performance.now()));
-        const orders = await look(ref, ids).catch((error: unknown) => {
+        const orders = await look(ref, ids, stopping).catch((error: unknown) => {
           next.forget();
           throw error;
         });
         if (orders || isClosed) {
           next.forget();
-          return orders ?? { start: [], cancel: [], isOver: false };
+          return orders ?? { start: [], cancel: [], kill: [], isOver: false };
         }
         if (!(await next.happened)) {
-          const isOver = ids.size === 0 && (await retireTriggerer(db, ref));
-          return { start: [], cancel: [], isOver };
+          const isOver = ids.size + stopping.length === 0 && (await retireTriggerer(db, ref));
+          return { start: [], cancel: [], kill: [], isOver };
         }
         await new Promise((resolve) => setTimeout(resolve, TOGETHER_MS));
       }
@@ -199,7 +210,7 @@ export function createTriggerReports(options: {
     find: (ref) => findHeldTrigger(db.shared, ref),
     async fire(ref, event, word) {
       const trigger = await findHeldTrigger(db.shared, ref);
-      if (!trigger) return false;
+      if (!trigger || trigger.kind === 'killed') return false;
       if (trigger.kind === 'asset') return recordWatched(trigger, ref, { event, word });
       if (trigger.kind === 'callback') return deleteTrigger(db.shared, ref);
       return fireFor(trigger, ref.triggererId, event);

@@ -105,7 +105,7 @@ describe('a deferred instance', () => {
     expect(second.triggererId).not.toBe(first.triggererId);
     expect(await reports.fire({ ...first, triggerId }, '{"payload":1}', 'w')).toBe(false);
     expect(await reports.renew([first, second])).toEqual(new Set([second.triggererId]));
-    expect(await reports.next(first, [triggerId])).toEqual({ start: [], cancel: [triggerId], isOver: true });
+    expect(await reports.next(first, [triggerId])).toEqual({ start: [], cancel: [triggerId], kill: [], isOver: true });
     expect(await heldBy(second)).toEqual([triggerId]);
     expect(await reports.fire({ ...second, triggerId }, '{"payload":1}', 'w')).toBe(true);
     expect(await engine.ended(run)).toBe('success');
@@ -156,8 +156,15 @@ describe('a deferred instance', () => {
     const told = reports.next(ref, [triggerId]);
     await engine.clear(run);
     // Without news it ends after a while, and is asked again.
-    const { cancel } = await told;
-    expect(cancel.length > 0 ? cancel : (await reports.next(ref, [triggerId])).cancel).toEqual([triggerId]);
+    const first = await told;
+    const killed = first.cancel.length > 0 ? first : await reports.next(ref, [triggerId]);
+    expect(killed).toMatchObject({ cancel: [triggerId], kill: [triggerId] });
+    // The trigger may still ask for connections, until it has stopped.
+    await reports.next(ref, [], [triggerId]);
+    expect(await reports.find({ ...ref, triggerId })).toMatchObject({ kind: 'killed' });
+    const [following] = await heldBy(ref);
+    expect(following).not.toBe(triggerId);
+    expect(await reports.find({ ...ref, triggerId })).toBeUndefined();
     expect(await reports.fire({ ...ref, triggerId }, '{"payload":1}', 'w')).toBe(false);
     await untilState(run, 'waits', 'deferred'); // waits for another one
     await reports.ended(ref, { hasFailed: false });
