@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { ServerInterceptingCall } from '@grpc/grpc-js';
 import { expect, it } from 'vitest';
 import { Agent } from '@svc/proto/agent-service.ts';
 import type { AgentHandlers } from '@svc/proto/agent-service.ts';
@@ -15,7 +16,7 @@ it('a client that never closes its half of a connection does not hold up the sto
   const server = await startGrpcServer({
     address: '127.0.0.1:0',
     tls: null,
-    interceptor: (_method, call) => call,
+    interceptor: (_method, call) => new ServerInterceptingCall(call),
     service: Agent.service,
     handlers: {} as AgentHandlers, // no call is made
   });
