@@ -68,7 +68,7 @@ beforeAll(async () => {
   page.setDefaultTimeout(PATIENCE.timeout);
   await page.setViewportSize({ width: 1_400, height: 900 });
   await page.emulateMedia({ colorScheme: 'light' });
-}, 240_000);
+}, 400_000);
 
 afterAll(async () => {
   await browser?.close();
@@ -123,8 +123,8 @@ describe('a new DAG', () => {
     await page.locator('.tab[data-path="first/dag.py"]').waitFor();
     await page.locator('.outcome .line.success').waitFor();
     expect(onDisk('first', 'dag.py')).toContain('@dag(dag_id="first"');
-    expect(await markers()).toEqual([]);
-  }, 240_000);
+    await expect.poll(markers, PATIENCE).toEqual([]);
+  }, 400_000);
 
   it('shows a mistake at its line right after it is saved, with what is wrong', async () => {
     await typeFirstLine('import nothing_like_this');
@@ -135,23 +135,23 @@ describe('a new DAG', () => {
     await line.waitFor();
     expect(await line.locator('.place').textContent()).toBe('first/dag.py:1');
     expect(await line.locator('.message').textContent()).toContain('nothing_like_this');
-    expect(await markers()).toEqual([expect.stringMatching(/^\/first\/dag\.py:1 .*nothing_like_this/)]);
+    await expect.poll(markers, PATIENCE).toEqual([expect.stringMatching(/^\/first\/dag\.py:1 .*nothing_like_this/)]);
     await page.locator('.squiggly-error').first().waitFor();
     await page.locator('.row[data-path="first/dag.py"] .mark.error').waitFor();
-    expect(await page.locator('.tab.dirty').count()).toBe(0);
+    await expect.poll(() => page.locator('.tab.dirty').count(), PATIENCE).toBe(0);
     expect(onDisk('first', 'dag.py')).toMatch(/^import nothing_like_this\n/);
     await shot('error');
-  }, 240_000);
+  }, 400_000);
 
   it('is mended, and leads to its page', async () => {
     await removeFirstLine();
     await page.getByRole('button', { name: 'Save' }).click();
     await page.locator('.outcome .line.success').waitFor();
-    expect(await markers()).toEqual([]);
-    expect(await page.locator('.mark.error').count()).toBe(0);
+    await expect.poll(markers, PATIENCE).toEqual([]);
+    await expect.poll(() => page.locator('.mark.error').count(), PATIENCE).toBe(0);
     expect(await page.locator('#dag-link').getAttribute('href')).toBe(`${lite.url}/dags/first`);
     expect(problems).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 
   it('is run, and succeeds', async () => {
     await page.getByRole('button', { name: 'Run' }).click();
@@ -161,7 +161,7 @@ describe('a new DAG', () => {
     await page.waitForURL('**/dags/first/runs/manual__*');
     await page.getByText('numbers').first().waitFor();
     expect(problems).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 });
 
 describe('a file', () => {
@@ -169,7 +169,7 @@ describe('a file', () => {
     await page.goto(`${lite.url}/ide?path=hello/dag.py`);
     await isReady(page);
     await page.locator('.tab[data-path="hello/dag.py"][aria-selected="true"]').waitFor();
-  }, 240_000);
+  }, 400_000);
 
   it('is highlighted as what it is, Python or YAML', async () => {
     const colours = async (): Promise<number> => {
@@ -184,7 +184,7 @@ describe('a file', () => {
     await page.locator('.tab[data-path="hello/svc.yaml"][aria-selected="true"]').waitFor();
     await expect.poll(colours, PATIENCE).toBeGreaterThan(1);
     expect(await page.locator('#status-language').textContent()).toBe('yaml');
-  }, 240_000);
+  }, 400_000);
 
   it('of a project shows the problems of its svc.yaml at their line there', async () => {
     await page.locator('.monaco-editor .view-lines').click();
@@ -194,11 +194,11 @@ describe('a file', () => {
     await page.locator('.outcome .line').filter({ hasText: 'no_such_key' }).first().waitFor();
     const lines = onDisk('hello', 'svc.yaml').split('\n');
     const line = lines.findIndex((text) => text.startsWith('no_such_key')) + 1;
-    expect(await markers()).toEqual([expect.stringContaining(`/hello/svc.yaml:${line} `)]);
+    await expect.poll(markers, PATIENCE).toEqual([expect.stringContaining(`/hello/svc.yaml:${line} `)]);
     writeFileSync(join(workspace, 'hello', 'svc.yaml'), readFileSync(join(ROOT, 'examples', 'hello', 'svc.yaml')));
     await page.getByRole('button', { name: 'Read the folder again' }).click();
     await expect.poll(text, PATIENCE).not.toContain('no_such_key');
-  }, 240_000);
+  }, 400_000);
 
   it('that somebody else has saved is not overwritten without a word', async () => {
     await page.locator('.tab[data-path="first/dag.py"]').click();
@@ -212,8 +212,8 @@ describe('a file', () => {
     await shot('conflict');
     await page.getByRole('button', { name: 'Load theirs' }).click();
     await expect.poll(text, PATIENCE).toContain('# theirs');
-    expect(await page.locator('.tab.dirty').count()).toBe(0);
-  }, 240_000);
+    await expect.poll(() => page.locator('.tab.dirty').count(), PATIENCE).toBe(0);
+  }, 400_000);
 
   it('is renamed and deleted from the tree', async () => {
     await page.locator('.row[data-path="first/dag.py"]').focus();
@@ -233,7 +233,7 @@ describe('a file', () => {
     expect(existsSync(join(workspace, 'plain.py'))).toBe(false);
     problems.splice(0, problems.length, ...problems.filter((text) => !text.includes('400'))); // the name that was refused
     expect(problems).toEqual([]);
-  }, 240_000);
+  }, 400_000);
 
   it('is dark where the system is', async () => {
     const shade = (): Promise<string> => page.evaluate(`getComputedStyle(document.body).backgroundColor`);
@@ -242,7 +242,7 @@ describe('a file', () => {
     await expect.poll(shade, PATIENCE).toBe('rgb(12, 20, 32)');
     await page.locator('.monaco-editor.vs-dark').first().waitFor();
     await shot('dark');
-  }, 240_000);
+  }, 400_000);
 });
 
 describe('a test from the editor', () => {
@@ -361,4 +361,4 @@ it('tells a viewer that editing is not for viewers, and shows no file', async ()
   expect(await theirs.locator('.row').count()).toBe(0);
   expect(await theirs.locator('.tab').count()).toBe(0);
   await theirs.context().close();
-}, 240_000);
+}, 400_000);

@@ -68,14 +68,14 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ask = (
   connection: Partial<ConnectionTestJob['connection']>,
-  { hookMs, ...job }: Partial<ConnectionTestJob> & { hookMs?: number } = {},
+  { hookMs = 100_000, ...job }: Partial<ConnectionTestJob> & { hookMs?: number } = {},
 ) => {
   const nothing = { host: null, login: null, password: null, schema: null, port: null, extra: null };
   return createConnectionTester({
     agentPath: join(ROOT, 'bin', 'svc-agent'),
     workdir: '',
     env,
-    ...(hookMs !== undefined && { hookMs }),
+    hookMs,
   })({
     connection: { conn_type: 'probe', ...nothing, ...connection },
     hookClass: null,

@@ -34,6 +34,7 @@ const CHECK_TIMEOUT_MS = 5_000;
  */
 export async function checkLogSink(
   config: Pick<Config, 'logs' | 'server'>,
+  { timeoutMs = CHECK_TIMEOUT_MS }: { timeoutMs?: number } = {},
 ): Promise<{ errors: BootProblem[]; warnings: string[] }> {
   const { sink, backend } = config.logs;
   if (backend === 'disk' || sink.bucket === '') return { errors: [], warnings: [] };
@@ -45,7 +46,7 @@ export async function checkLogSink(
       return { errors: [{ key: 'logs.sink.credentials_file', message }], warnings: [] };
     }
   }
-  const store = openObjectStore(config, { timeoutMs: CHECK_TIMEOUT_MS });
+  const store = openObjectStore(config, { timeoutMs });
   try {
     if (store) await tryOut(store, `${objectNames(sink.prefix).check}-${randomUUID()}`, config.server.role !== 'api');
     return { errors: [], warnings: [] };
