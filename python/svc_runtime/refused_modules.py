@@ -20,6 +20,8 @@ airflow.sdk.serde.serializers, airflow.sdk.serde.typing | the serializers of val
 airflow.sdk.execution_time.email_backend | there is no setting for a backend of mails | use EmailOperator, or a notifier
 airflow.sdk.definitions._internal.decorators, airflow.sdk.definitions._internal.setup_teardown, airflow.sdk.definitions.timetables._cron, airflow.sdk.definitions.timetables._delta, airflow.providers.standard.utils.sensor_helper | they are parts of Airflow's implementation | use the names of airflow.sdk
 airflow.sdk.state, airflow.state | the control plane stores the state of tasks and assets | use task_state_store and asset_state_store of the context
+airflow.sdk.execution_time.hitl, airflow.providers.standard.triggers.hitl | the control plane waits for the answers of people, without a trigger | use HITLOperator, or a subclass of it
+airflow.triggers.shared_stream | a shared stream confirms no events to a broker | override shared_stream_key, open_shared_stream and filter_shared_stream of BaseEventTrigger
 airflow.providers.standard.utils.openlineage | nothing is added to the conf of a triggered run | write what the other DAG needs into conf= of TriggerDagRunOperator
 """
 

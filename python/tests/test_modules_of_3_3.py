@@ -31,14 +31,6 @@ def modules_of_airflow() -> list[str]:
         return json.load(file)
 
 
-# Answers of people, and streams that triggers share: another part of the work on Airflow 3.3.
-_LATER = (
-    "airflow.sdk.execution_time.hitl",
-    "airflow.providers.standard.triggers.hitl",
-    "airflow.triggers.shared_stream",
-)
-
-
 class Modules(unittest.TestCase):
     def test_each_public_module_of_airflow_3_3_is_here_or_is_refused_with_a_reason(self) -> None:
         silent = []
@@ -46,7 +38,7 @@ class Modules(unittest.TestCase):
             try:
                 importlib.import_module(name)
             except ImportError as error:
-                if ": " not in str(error) and not name.startswith(_LATER):
+                if ": " not in str(error):
                     silent.append(name)
         self.assertEqual(silent, [])
 

@@ -172,6 +172,19 @@ it('a sensor that asks nothing is poked again at its time', async () => {
   expect(pokes).toBe(3);
 });
 
+it('a task that is cleared while it waits asks again, and its old question takes no answer', async () => {
+  engine.setScript(async (attempt) => ((await ask(attempt)) ? { state: 'success' } : LATER));
+  const run = await engine.run([makeTask('cleared')]);
+  await untilParked(run, 'cleared');
+  await engine.clear(run);
+  await vi.waitFor(() => expect(attemptsOf(run, 'cleared')).toHaveLength(2), { timeout: 30_000 });
+  await untilParked(run, 'cleared');
+  const [first, second] = attemptsOf(run, 'cleared');
+  if (!first || !second) throw new Error('it has not asked twice');
+  expect([await answer(first), await answer(second)]).toEqual(['not_waiting', 'answered']);
+  expect(await engine.ended(run)).toBe('success');
+});
+
 it('a question that waits is skipped with the rest when another task fails under fail_fast', async () => {
   engine.setScript(async (attempt) => {
     if (attempt.taskId === 'asks') return (await ask(attempt)) ? { state: 'success' } : LATER;
