@@ -157,7 +157,7 @@ describe('while the database is away', () => {
 
 describe('when the database is slow', () => {
   it('answers 503 with its own code when a statement reaches the statement timeout', async () => {
-    await start({ 'database.statement-timeout': '2s' }); // for all others, too, on a machine that may be busy
+    await start({ 'database.statement-timeout': '5s' }); // for all others, too, on a machine that may be busy
     const release = await holdTable('variables');
     const answer = await server.call('/api/v2/variables', { token });
     await release();

@@ -138,7 +138,8 @@ describe('a process of the role scheduler', () => {
   it('answers probes and nothing else', async () => {
     const scheduler = await startScheduler();
     try {
-      for (const path of ['/healthz', '/readyz']) expect((await scheduler.call(path)).status).toBe(200);
+      for (const path of ['/healthz', '/readyz'])
+        await eventually(async () => expect((await scheduler.call(path)).status).toBe(200));
       for (const path of ['/api/v2/version', '/auth/login', '/openapi.json', '/docs', '/'])
         expect((await scheduler.call(path, { token })).status).toBe(404);
       const body = { username: 'admin@example.com', password: 'x' };

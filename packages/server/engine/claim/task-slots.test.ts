@@ -34,4 +34,4 @@ it('the second of two runs that compete for a slot of a task is not forgotten wh
     expect([await engine.ended(first), await engine.ended(second)]).toEqual(['success', 'success']);
   }
   expect(most).toBe(1);
-});
+}, 600_000);
