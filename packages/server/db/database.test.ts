@@ -241,12 +241,14 @@ describe('a connection that is lost on the way, though the database answers on o
 });
 
 describe('prepared statements', () => {
+  // A connection that is slow to answer is not replaced: the statements are of the first one.
+  const oneConnection = { maxOpenConns: 1, limits: { ...LIMITS, suspectAfterMs: 30_000 } };
   const often = 10; // more often than it takes for a statement to be prepared
   const readAll = (db: { shared: Database['shared'] }) =>
     db.shared.selectFrom('tenants').selectAll().where('name', '=', 'none').execute();
 
   it('do not break when a migration changes the table they read', async () => {
-    const db = open({ maxOpenConns: 1 });
+    const db = open(oneConnection);
     await sql`create table tenants (id int, name text)`.execute(db.shared);
     for (let n = 0; n < often; n += 1) await readAll(db);
     await sql`alter table tenants add column added_later text`.execute(db.shared);
@@ -260,7 +262,7 @@ describe('prepared statements', () => {
   });
 
   it('are given up behind a pooler that hands out other sessions', async () => {
-    const db = open({ maxOpenConns: 1 });
+    const db = open(oneConnection);
     const ask = (n: number) => sql<{ n: number }>`select ${n}::int as n`.execute(db.shared).then(({ rows }) => rows);
     for (let n = 0; n < often; n += 1) await ask(n);
     await sql`deallocate all`.execute(db.shared);
@@ -271,7 +273,7 @@ describe('prepared statements', () => {
   });
 
   it('stay few, however many different statements there are', async () => {
-    const db = open({ maxOpenConns: 1 });
+    const db = open(oneConnection);
     for (let n = 0; n < 300; n += 1) {
       for (let times = 0; times < 6; times += 1) await sql`select ${n}::int + ${sql.raw(String(n))}`.execute(db.shared);
     }

@@ -297,6 +297,8 @@ describe('a task that starts from its trigger', () => {
     await engine.scope.updateTable('dags').set({ is_paused: true }).where('dag_id', '=', dagId).execute();
     first.resolve(succeeds());
     await untilState(run, 'waits', 'scheduled');
+    // A claim under way still sees the paused DAG, and lets the instance wait for housekeeping after the DAG has continued.
+    await engine.scheduler.idle();
     expect(await triggersOf(run)).toEqual([]);
     await engine.scope.updateTable('dags').set({ is_paused: false }).where('dag_id', '=', dagId).execute();
     await engine.scheduler.dagUnpaused(engine.tenant.id, dagId);
