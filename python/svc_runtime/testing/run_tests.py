@@ -68,10 +68,9 @@ class _Reporter:
         if hasattr(shown, "errorstring"):
             yield str(shown.filename), shown.firstlineno + 1
         entries = getattr(getattr(shown, "reprtraceback", None), "reprentries", [])
-        for entry in entries:
-            place = getattr(entry, "reprfileloc", None)
+        for place in (getattr(entry, "reprfileloc", None) for entry in entries):
             path = "" if place is None else os.path.realpath(place.path)
-            if path.startswith(self._root):
+            if place is not None and path.startswith(self._root):
                 yield path, place.lineno
 
 
