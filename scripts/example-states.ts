@@ -1,4 +1,4 @@
-// Runs Airflow's example DAGs here, each once, and compares how every task and run ended with how it ended on Airflow 3.2.2.
+// Runs Airflow's example DAGs here, each once, and compares how every task and run ended with how it ended on Airflow.
 // Prints one JSON line for each DAG: same, differs (with the tasks), needs an outside service (which), not recorded (why); and
 // one with the counts.
 //
@@ -8,12 +8,7 @@
 // Needs a reachable package index: for the examples themselves, and for those that make a virtual environment.
 
 import { startScratchCluster } from '@svc/testing/postgres/scratch-cluster.ts';
-import {
-  CORE_EXAMPLES,
-  STANDARD_EXAMPLES,
-  exampleRepository,
-  pythonForExamples,
-} from '@svc/testing/airflow/example-corpus.ts';
+import { EXAMPLE_PACKAGES, exampleRepository, pythonForExamples } from '@svc/testing/airflow/example-corpus.ts';
 import { compareExample, readGolden, writeGolden } from '@svc/testing/airflow/example-states.ts';
 import type { Comparison } from '@svc/testing/airflow/example-states.ts';
 import { recordExamples } from '@svc/testing/airflow/record-examples.ts';
@@ -28,10 +23,11 @@ const python = await pythonForExamples();
 const results: Comparison[] = [];
 const cluster = await startScratchCluster();
 try {
-  for (const name of [CORE_EXAMPLES, STANDARD_EXAMPLES]) {
+  for (const [name, version] of Object.entries(EXAMPLE_PACKAGES)) {
     const repository = await exampleRepository({ python, name });
     if (record) {
       await recordExamples({
+        version,
         repository,
         only,
         onEnd: (key, end) => {

@@ -44,12 +44,20 @@ def public_names() -> dict[str, dict[str, object]]:
 def _names(name: str) -> dict[str, object]:
     module = importlib.import_module(name)
     if name == SDK:
-        return {each: getattr(module, each) for each in sorted(module.__all__)}
+        return {each: _public(module, each) for each in sorted(module.__all__)}
     return {
         each: value
         for each, value in sorted(vars(module).items())
         if not each.startswith("_") and getattr(value, "__module__", None) == name
     }
+
+
+def _public(module: Any, name: str) -> object:
+    """Airflow 3.3 lists `lineage`, a module that is no attribute until it is imported."""
+    try:
+        return getattr(module, name)
+    except AttributeError:
+        return importlib.import_module(f"{module.__name__}.{name}")
 
 
 def describe(value: object, described: Collection[type] = ()) -> object:

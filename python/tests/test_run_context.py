@@ -113,10 +113,10 @@ class Context(unittest.TestCase):
     def test_no_name_of_the_context_is_missing(self) -> None:
         expected = (
             "conn dag dag_run data_interval_end data_interval_start ds ds_nodash expanded_ti_count inlet_events inlets "
-            "logical_date macros map_index_template outlet_events outlets params partition_date prev_data_interval_end_success "
-            "prev_data_interval_start_success prev_end_date_success prev_start_date_success run_id task task_instance "
-            "task_instance_key_str task_reschedule_count templates_dict test_mode ti triggering_asset_events ts ts_nodash "
-            "ts_nodash_with_tz var"
+            "logical_date macros map_index_template outlet_events outlets params partition_date partition_key "
+            "prev_data_interval_end_success prev_data_interval_start_success prev_end_date_success prev_start_date_success "
+            "run_id task task_instance task_instance_key_str task_reschedule_count templates_dict test_mode ti "
+            "triggering_asset_events ts ts_nodash ts_nodash_with_tz var"
         )
         names = self.value("names")
         self.assertEqual(set(expected.split()) - set(names), set())

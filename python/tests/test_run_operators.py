@@ -191,8 +191,8 @@ OPERATORS = """
         produces(), describes(), reads()
 
     @asset(schedule=None)
-    def made(self, context):
-        return [self.name, context["run_id"]]
+    def made(self, context, outlet_events):
+        return [self.name, context["run_id"], outlet_events[self].key.name]
 """
 
 
@@ -430,7 +430,7 @@ class Operators(unittest.TestCase):
     def test_an_asset_made_by_a_function(self) -> None:
         with Agent(OPERATORS, dag_id="made", env={"VENVS": "/tmp"}) as agent:
             attempt = agent.run("made", dag_id="made", python_dag_id="made")
-            self.assertEqual(attempt.value(), ["made", "manual__1"])
+            self.assertEqual(attempt.value(), ["made", "manual__1", "made"])
             self.assertEqual(attempt.result["asset_events"][0]["asset"]["name"], "made")
 
 

@@ -1,4 +1,4 @@
-"""Runs inside an Airflow 3.2 environment: runs example DAGs with `DAG.test()` and prints how each ended, one JSON line for each.
+"""Runs inside an Airflow environment: runs example DAGs with `DAG.test()` and prints how each ended, one JSON line for each.
 
     <airflow environment>/bin/python scripts/golden/example_states.py '{"dags_folder": …, "skip": […], …}'
 
@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 
-from run_states import ends, keep_api_in_memory
+from run_states import dag_bag, ends, keep_api_in_memory
 
 
 def prepare(dags_folder: str, providers: str | None) -> None:
@@ -62,9 +62,7 @@ def main(order: dict) -> None:
 
     prepare(order["dags_folder"], order["providers"])
     keep_api_in_memory()
-    from airflow.dag_processing.dagbag import DagBag
-
-    bag = DagBag(order["dags_folder"], include_examples=False)
+    bag = dag_bag(order["dags_folder"])
     for path, error in bag.import_errors.items():
         tell({"file": path, "error": error})
     logical_date = datetime.datetime.fromisoformat(order["logical_date"])

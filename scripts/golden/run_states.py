@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import datetime
 import functools
+import inspect
 import json
 import os
 import sys
@@ -45,6 +46,14 @@ def keep_api_in_memory() -> None:
     from airflow.api_fastapi.execution_api import app
 
     app.InProcessExecutionAPI = functools.cache(app.InProcessExecutionAPI)
+
+
+def dag_bag(folder: str):
+    """Loads the DAGs of a folder. Only Airflow 3.2 would add its own examples to them."""
+    from airflow.dag_processing.dagbag import DagBag
+
+    has_examples = "include_examples" in inspect.signature(DagBag).parameters
+    return DagBag(folder, **({"include_examples": False} if has_examples else {}))
 
 
 def ends(run) -> dict:
@@ -83,9 +92,7 @@ def main(dags_folder: str, output: str, only: list[str]) -> None:
         # A home that is there already need not be made again, which takes a minute.
         prepare(os.environ.get("AIRFLOW_HOME", scratch), os.path.abspath(dags_folder))
         keep_api_in_memory()
-        from airflow.dag_processing.dagbag import DagBag
-
-        bag = DagBag(os.path.abspath(dags_folder), include_examples=False)
+        bag = dag_bag(os.path.abspath(dags_folder))
         if bag.import_errors:
             sys.exit("\n".join(bag.import_errors.values()))
         for dag_id, dag in sorted(bag.dags.items()):

@@ -431,7 +431,7 @@ export const UI_KEYS = {
   'ui.airflow_version': {
     type: 'enum',
     values: ['3.2.2', '3.3.2'],
-    default: '3.2.2',
+    default: '3.3.2',
     extension: true,
     edition: 'both',
     doc: 'The version of Airflow whose web UI is served. `svc setup` fetches both, `svc lite` only this one. A task that asks people waits in the state of this version: `awaiting_input`, or `deferred` with 3.2.2.',

@@ -168,7 +168,7 @@ const EXTENSIONS: Readonly<Record<string, unknown>> = {
   'cost.queue_gib_hour': {},
   'cost.currency': 'USD',
   'ui.test_timeout_seconds': 600,
-  'ui.airflow_version': '3.2.2',
+  'ui.airflow_version': '3.3.2',
   'ui.dist_dir': '',
 };
 

@@ -13,8 +13,11 @@ import { startScratchCluster } from '../postgres/scratch-cluster.ts';
 import type { InstanceTimes } from '../server/live-server.ts';
 import { freePort } from '../services/free-port.ts';
 
+/** The versions that tests compare with. Most of them were recorded on the older one. */
+export type AirflowVersion = '3.2.2' | '3.3.2';
+
 /** Not bin/airflow: it names the path of the clone that installed it, and clones may share the cache. */
-const PYTHON = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
+export const airflowPython = (version: AirflowVersion): string => join(CACHE, `airflow-${version}`, 'bin', 'python');
 /** Airflow imports for many seconds, and so does each of its processes, more so on a busy machine. */
 const START_TIMEOUT_MS = 600_000;
 const STOP_TIMEOUT_MS = 20_000;
@@ -23,19 +26,19 @@ type Run = { dag_run_id: string; state: string; start_date: string; end_date: st
 
 export type RealAirflow = Awaited<ReturnType<typeof startAirflow>>;
 
-export async function installAirflow(): Promise<void> {
-  const installer = spawn(process.execPath, [join(import.meta.dirname, 'install-airflow.ts')], {
+export async function installAirflow(version: AirflowVersion = '3.2.2'): Promise<void> {
+  const installer = spawn(process.execPath, [join(import.meta.dirname, 'install-airflow.ts'), version], {
     stdio: ['ignore', process.stderr, process.stderr],
   });
   const [status] = await once(installer, 'exit');
   if (status !== 0) throw new Error('Airflow could not be installed; see the lines above');
 }
 
+type Options = { triggerer?: boolean; isAtDefaults?: boolean; version?: AirflowVersion };
+
 /** `dags` by file name. With a triggerer where tasks defer; with as many tasks at once as it has by itself where it is measured. */
-export async function startAirflow(
-  dags: Record<string, string>,
-  { triggerer = false, isAtDefaults = false }: { triggerer?: boolean; isAtDefaults?: boolean } = {},
-) {
+export async function startAirflow(dags: Record<string, string>, options: Options = {}) {
+  const { triggerer = false, isAtDefaults = false, version = '3.2.2' } = options;
   const home = await mkdtemp(join(tmpdir(), 'svc-bench-airflow-'));
   const dagsFolder = join(home, 'dags');
   await mkdir(dagsFolder);
@@ -52,7 +55,7 @@ export async function startAirflow(
   const start = (name: string, args: readonly string[]): ChildProcess => {
     const output = openSync(join(home, `${name}.log`), 'a');
     // In a process group of its own, so that its workers can be ended with it.
-    const child = spawn(PYTHON, ['-m', 'airflow', ...args], {
+    const child = spawn(airflowPython(version), ['-m', 'airflow', ...args], {
       env,
       stdio: ['ignore', output, output],
       detached: true,

@@ -7,14 +7,24 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, renameSync, r
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { CACHE, ROOT } from '../paths.ts';
+import type { AirflowVersion } from './airflow-processes.ts';
 
 const run = promisify(execFile);
 const FOLDER = join(CACHE, 'check-corpus');
 /** What examples import while they are loaded, and Airflow's own environment has. */
 const AT_LOAD = ['httpx', 'requests'];
 
-export const CORE_EXAMPLES = 'apache-airflow-core==3.2.2';
+export const CORE_PACKAGE = 'apache-airflow-core';
+export const CORE_EXAMPLES = `${CORE_PACKAGE}==3.2.2`;
+export const NEWER_CORE_EXAMPLES = `${CORE_PACKAGE}==3.3.2`;
 export const STANDARD_EXAMPLES = 'apache-airflow-providers-standard==1.21.0';
+
+/** The packages whose example DAGs are compared, and the version of Airflow that runs them. */
+export const EXAMPLE_PACKAGES: Readonly<Record<string, AirflowVersion>> = {
+  [CORE_EXAMPLES]: '3.2.2',
+  [STANDARD_EXAMPLES]: '3.2.2',
+  [NEWER_CORE_EXAMPLES]: '3.3.2',
+};
 
 /** The interpreter of an environment with what the examples import. */
 export async function pythonForExamples(): Promise<string> {

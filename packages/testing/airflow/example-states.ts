@@ -24,6 +24,7 @@ export const OUTSIDE: Readonly<Record<string, string>> = {
   example_hitl_operator: 'a person who answers',
   example_kubernetes_executor: 'a Kubernetes cluster',
   example_local_kubernetes_executor: 'a Kubernetes cluster',
+  example_retry_policy: 'api.example.com',
   tutorial_objectstorage: 'air-quality-api.open-meteo.com and a bucket of S3',
 };
 
@@ -161,6 +162,13 @@ export function compareExample(input: {
   const reasons = differences.map(({ task }) => EXPLAINED[task === '' ? dag : `${dag}/${task}`]);
   const why = reasons.every((reason) => reason !== undefined) ? [...new Set(reasons)].join('; ') : undefined;
   return { ...base, result: 'differs', differences, ...(why !== undefined && { why }) };
+}
+
+/** The end without what chance decides, as one text. */
+export function endText(dag: string, run: RunEnd): string {
+  const { state, instances } = byChanceAside(dag, run);
+  const tasks = Object.entries(instances).map(([task, end]) => `${task} ${end ?? 'none'}`);
+  return [state, ...tasks.toSorted()].join(', ');
 }
 
 /** Which way was taken is left out; that one was, and what happened to the others, is not. */

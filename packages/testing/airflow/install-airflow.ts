@@ -1,22 +1,22 @@
-// Builds .cache/airflow-3.2.2: a scratch Python environment with the real Airflow, used as the reference that golden
+// Builds .cache/airflow-<version>: a scratch Python environment with the real Airflow, used as the reference that golden
 // files and compatibility tests are generated from. Nothing of it ships.
 //
 //   node packages/testing/airflow/install-airflow.ts            # does nothing when the environment is already complete
 //   node packages/testing/airflow/install-airflow.ts --force    # builds it again from nothing
+//   node packages/testing/airflow/install-airflow.ts 3.3.2      # the newer version in place of 3.2.2
 //
 // Needs Python 3.11 or newer (PYTHON names another interpreter) and a reachable package index.
 
-import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { CACHE } from '../paths.ts';
-
-const AIRFLOW_VERSION = '3.2.2';
+import { BOOTSTRAP, InstallError, installerOf, run } from './installer.ts';
 
 // Airflow publishes a constraints file per release, but not on the package index. Resolving as of the days after the
-// release (2026-05-29) gives the same set in effect; resolving as of today gives an `airflow api-server` that cannot
-// start (pydantic 2.14 refuses one of its models).
-const RESOLVE_AS_OF = '2026-06-01';
+// release gives the same set in effect. Resolving 3.2.2 as of today gives an `airflow api-server` that cannot start
+// (pydantic 2.14 refuses one of its models).
+const RESOLVE_AS_OF: Readonly<Record<string, string>> = { '3.2.2': '2026-06-01', '3.3.2': '2026-10-01' };
 
 // The time zone rules are the exception: they must be those of the Node that the answers are compared with, or every
 // rule change since looks like a bug. Node says 2026c, the Python package calls the same release 2026.3.
@@ -25,31 +25,20 @@ const tzdataRelease = (tz: string | undefined): string | null => {
   return year === undefined || letter === undefined ? null : `${year}.${letter.charCodeAt(0) - 'a'.charCodeAt(0) + 1}`;
 };
 
-const BOOTSTRAP = join(CACHE, 'airflow-bootstrap');
-const TARGET = join(CACHE, `airflow-${AIRFLOW_VERSION}`);
-const STAMP = join(TARGET, 'installed.json');
+type Release = { version: string; resolveAsOf: string; target: string; stamp: string };
 
-class InstallError extends Error {}
-
-interface Step {
-  readonly what: string;
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly hint: string;
-  readonly env?: Readonly<Record<string, string>>;
+function releaseOf(version: string): Release {
+  const resolveAsOf = RESOLVE_AS_OF[version];
+  if (resolveAsOf === undefined) {
+    throw new InstallError(
+      `no date is known for Airflow ${version}; known are ${Object.keys(RESOLVE_AS_OF).join(', ')}`,
+    );
+  }
+  const target = join(CACHE, `airflow-${version}`);
+  return { version, resolveAsOf, target, stamp: join(target, 'installed.json') };
 }
 
-const run = ({ what, command, args, hint, env = {} }: Step): string => {
-  const result = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env } });
-  if (result.error) throw new InstallError(`${what}: cannot run ${command}: ${result.error.message}. ${hint}`);
-  if (result.status !== 0) {
-    const tail = `${result.stdout}\n${result.stderr}`.trim().split('\n').slice(-15).join('\n  ');
-    throw new InstallError(`${what} failed with exit code ${result.status}. ${hint}\n  ${tail}`);
-  }
-  return result.stdout.trim();
-};
-
-const requirements = (): string[] => {
+const requirements = (version: string): string[] => {
   const tzdata = tzdataRelease(process.versions.tz);
   if (tzdata === null) {
     throw new InstallError(
@@ -59,11 +48,12 @@ const requirements = (): string[] => {
   }
   // time-machine stops the clock for the golden files; two drivers let it run on Postgres, to be measured against, two on MariaDB.
   const drivers = ['psycopg2-binary', 'asyncpg', 'pymysql', 'aiomysql'];
-  return [`apache-airflow==${AIRFLOW_VERSION}`, `tzdata==${tzdata}`, 'time-machine', ...drivers];
+  return [`apache-airflow==${version}`, `tzdata==${tzdata}`, 'time-machine', ...drivers];
 };
 
 // The stamp is written last and says what was asked for, so an interrupted or outdated install is never taken for done.
-const isComplete = (wanted: string): boolean => existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted;
+const isComplete = ({ stamp }: Release, wanted: string): boolean =>
+  existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
 
 // Runs before anything is removed: a wrong PYTHON must not cost the environment that works.
 const checkPython = (python: string): void => {
@@ -75,53 +65,36 @@ const checkPython = (python: string): void => {
   });
 };
 
-const makeBootstrap = (python: string): string => {
-  const uv = join(BOOTSTRAP, 'bin', 'uv');
-  if (existsSync(uv)) return uv;
-  process.stdout.write('Fetching the installer (uv)\n');
-  run({
-    what: 'Creating the bootstrap environment',
-    command: python,
-    args: ['-m', 'venv', BOOTSTRAP],
-    hint: 'On Debian the venv module is the package python3-venv.',
-  });
-  run({
-    what: 'Installing uv',
-    command: join(BOOTSTRAP, 'bin', 'pip'),
-    args: ['install', '--quiet', 'uv'],
-    hint: 'Is the Python package index reachable? Check pip.conf and proxy settings.',
-  });
-  return uv;
-};
-
 // Without --force an environment that only lacks something is completed in place, so that those using it are not disturbed.
-const install = ({ python, wanted, force }: { python: string; wanted: readonly string[]; force: boolean }): void => {
+const install = (input: { release: Release; python: string; wanted: readonly string[]; force: boolean }): void => {
+  const { release, python, wanted, force } = input;
+  const { target, resolveAsOf } = release;
   checkPython(python);
   mkdirSync(CACHE, { recursive: true });
-  const uv = makeBootstrap(python);
-  if (force) rmSync(TARGET, { recursive: true, force: true });
+  const uv = installerOf(python);
+  if (force) rmSync(target, { recursive: true, force: true });
   run({
     what: 'Creating the Airflow environment',
     command: uv,
-    args: ['venv', '--quiet', '--allow-existing', '--python', python, TARGET],
+    args: ['venv', '--quiet', '--allow-existing', '--python', python, target],
     hint: `Remove ${BOOTSTRAP} and try again.`,
   });
-  const cutOff = ['--exclude-newer', RESOLVE_AS_OF, '--exclude-newer-package', 'tzdata=2027-01-01'];
-  process.stdout.write(`Installing ${wanted.join(' ')} as of ${RESOLVE_AS_OF}\n`);
+  const cutOff = ['--exclude-newer', resolveAsOf, '--exclude-newer-package', 'tzdata=2027-01-01'];
+  process.stdout.write(`Installing ${wanted.join(' ')} as of ${resolveAsOf}\n`);
   run({
     what: 'Installing Airflow',
     command: uv,
-    args: ['pip', 'install', '--quiet', '--python', join(TARGET, 'bin', 'python'), ...cutOff, ...wanted],
+    args: ['pip', 'install', '--quiet', '--python', join(target, 'bin', 'python'), ...cutOff, ...wanted],
     // An index behind a company's own certificate authority is trusted by the system, not by uv's built-in list.
     env: { UV_SYSTEM_CERTS: 'true' },
     hint: 'The package index must serve upload times (PyPI does; some mirrors do not).',
   });
 };
 
-const verify = (): string =>
+const verify = ({ target }: Release): string =>
   run({
     what: 'Importing Airflow',
-    command: join(TARGET, 'bin', 'python'),
+    command: join(target, 'bin', 'python'),
     args: [
       '-c',
       [
@@ -131,22 +104,24 @@ const verify = (): string =>
       ].join('\n'),
     ],
     // Airflow writes airflow.cfg into its home on import; keep that away from the user's own.
-    env: { AIRFLOW_HOME: join(TARGET, 'home'), AIRFLOW__CORE__LOAD_EXAMPLES: 'False' },
+    env: { AIRFLOW_HOME: join(target, 'home'), AIRFLOW__CORE__LOAD_EXAMPLES: 'False' },
     hint: 'A dependency is incompatible: pin it in requirements() of this script.',
   });
 
 const main = (): void => {
-  const wanted = requirements();
-  const stamp = `${JSON.stringify({ requirements: wanted, resolvedAsOf: RESOLVE_AS_OF })}\n`;
-  const force = process.argv.includes('--force');
-  if (!force && isComplete(stamp)) {
-    process.stdout.write(`Already installed: ${TARGET}\n`);
+  const { positionals, values } = parseArgs({ allowPositionals: true, options: { force: { type: 'boolean' } } });
+  const release = releaseOf(positionals[0] ?? '3.2.2');
+  const wanted = requirements(release.version);
+  const stamp = `${JSON.stringify({ requirements: wanted, resolvedAsOf: release.resolveAsOf })}\n`;
+  const force = values.force ?? false;
+  if (!force && isComplete(release, stamp)) {
+    process.stdout.write(`Already installed: ${release.target}\n`);
     return;
   }
-  install({ python: process.env['PYTHON'] ?? 'python3', wanted, force });
-  process.stdout.write(`${verify().split('\n').at(-1) ?? ''}\n`);
-  writeFileSync(STAMP, stamp);
-  process.stdout.write(`Installed: ${TARGET}\n`);
+  install({ release, python: process.env['PYTHON'] ?? 'python3', wanted, force });
+  process.stdout.write(`${verify(release).split('\n').at(-1) ?? ''}\n`);
+  writeFileSync(release.stamp, stamp);
+  process.stdout.write(`Installed: ${release.target}\n`);
 };
 
 try {

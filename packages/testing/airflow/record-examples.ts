@@ -1,5 +1,5 @@
 /**
- * How example DAGs end on Airflow 3.2.2: most by `DAG.test()` (scripts/golden/example_states.py), which is fast; those that wait for
+ * How example DAGs end on a real Airflow: most by `DAG.test()` (scripts/golden/example_states.py), which is fast; those that wait for
  * other runs, or for the timeout of a trigger, with its scheduler and triggerer.
  */
 import { spawn } from 'node:child_process';
@@ -8,8 +8,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CACHE, ROOT } from '../paths.ts';
-import { installAirflow, startAirflow } from './airflow-processes.ts';
+import { ROOT } from '../paths.ts';
+import { airflowPython, installAirflow, startAirflow } from './airflow-processes.ts';
+import type { AirflowVersion } from './airflow-processes.ts';
 import { BEFORE, BESIDE, CONF, LOGICAL_DATE, OUTSIDE, goldenKey, isSettled } from './example-states.ts';
 import type { RunEnd } from './example-states.ts';
 import { endOf } from './run-examples.ts';
@@ -45,18 +46,17 @@ const MOMENTS = {
 
 const LIMIT_SECONDS = 150;
 
+type Order = { repository: string; only: readonly string[]; onEnd: OnEnd };
+
 /** `repository` as example-corpus.ts makes it. What does not run there is told on stderr. */
-export async function recordExamples(input: {
-  repository: string;
-  only: readonly string[];
-  onEnd: OnEnd;
-}): Promise<void> {
-  await installAirflow();
-  await recordTested(input);
-  await recordScheduled(input);
+export async function recordExamples({ version, ...order }: Order & { version: AirflowVersion }): Promise<void> {
+  await installAirflow(version);
+  await recordTested({ python: airflowPython(version), ...order });
+  await recordScheduled({ version, ...order });
 }
 
-async function recordTested({ repository, only, onEnd }: Parameters<typeof recordExamples>[0]): Promise<void> {
+/** Those whose ends `DAG.test()` can say, in the Airflow of this interpreter. */
+export async function recordTested({ python, repository, only, onEnd }: Order & { python: string }): Promise<void> {
   const providers = join(dirname(repository), 'package', 'airflow', 'providers');
   const order = {
     dags_folder: join(repository, 'dags'),
@@ -71,7 +71,6 @@ async function recordTested({ repository, only, onEnd }: Parameters<typeof recor
   };
   const home = mkdtempSync(join(tmpdir(), 'svc-record-examples-'));
   try {
-    const python = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
     const script = join(ROOT, 'scripts', 'golden', 'example_states.py');
     const child = spawn(python, [script, JSON.stringify(order)], {
       env: { ...process.env, AIRFLOW_HOME: home },
@@ -89,7 +88,8 @@ async function recordTested({ repository, only, onEnd }: Parameters<typeof recor
   }
 }
 
-async function recordScheduled({ repository, only, onEnd }: Parameters<typeof recordExamples>[0]): Promise<void> {
+async function recordScheduled(input: Order & { version: AirflowVersion }): Promise<void> {
+  const { version, repository, only, onEnd } = input;
   const paths = readdirSync(repository, { recursive: true, encoding: 'utf8' });
   const fileNamed = (name: string): string | undefined => paths.find((path) => path.endsWith(`/${name}`));
   const chosen = Object.entries(WITH_SCHEDULER).filter(
@@ -99,7 +99,7 @@ async function recordScheduled({ repository, only, onEnd }: Parameters<typeof re
   const dags = chosen.flatMap(([, files]) =>
     files.map((name) => [name, readFileSync(join(repository, fileNamed(name) ?? ''), 'utf8')] as const),
   );
-  const airflow = await startAirflow(Object.fromEntries(dags), { triggerer: true });
+  const airflow = await startAirflow(Object.fromEntries(dags), { triggerer: true, version });
   try {
     for (const [dagId] of chosen) {
       for (const id of [...(BESIDE[dagId] ?? []), dagId]) await airflow.addDag(id);

@@ -125,8 +125,11 @@ function interpreterWithMeadow(base: string): string {
 }
 
 const rows = (): Locator => page.locator('tbody tr');
+/** The last one has the button that chooses columns, with its name as a tooltip while it has the focus. */
 const headers = async (): Promise<string[]> =>
-  (await page.locator('th').allTextContents()).map((text) => text.trim()).filter((text) => text !== '');
+  (await page.locator('th').allTextContents())
+    .map((text) => text.replace('Filter table columns', '').trim())
+    .filter((text) => text !== '');
 /** The texts of one column, from above. */
 const column = async (title: string): Promise<string[]> => {
   const index = (await headers()).indexOf(title) + 1;

@@ -20,11 +20,11 @@ _DAG_OPTIONS = (
     "owner_links",
     "tags",
 )
-_CONTEXT_NAMES = ("self", "context")
+_CONTEXT_NAMES = ("self", "context", "outlet_events")
 
 
 def _inlets_of(function) -> list:
-    """Function arguments other than self and context name the assets it reads."""
+    """Function arguments other than self, context and outlet_events name the assets it reads."""
     names = []
     for name, parameter in inspect.signature(function).parameters.items():
         if name not in _CONTEXT_NAMES and parameter.default is parameter.empty:

@@ -21,6 +21,8 @@ class _AssetMainOperator(PythonOperator):
                 values[name] = outlets.get(self.definition_name)
             elif name == "context":
                 values[name] = context
+            elif name == "outlet_events":
+                values[name] = context[name]
             elif parameter.default is not parameter.empty:
                 values[name] = parameter.default
             else:

@@ -126,6 +126,7 @@ _OF_RUNS = {
     "data_interval_start": lambda context: context["dag_run"].data_interval_start,
     "data_interval_end": lambda context: context["dag_run"].data_interval_end,
     "partition_date": lambda context: context["dag_run"].partition_date,
+    "partition_key": lambda context: context["dag_run"].partition_key,
     "conn": lambda context: ConnectionAccessor(),
     "var": lambda context: {"value": VariableAccessor(False), "json": VariableAccessor(True)},
     "triggering_asset_events": lambda context: TriggeringEvents(context.svc_channel),

@@ -9,10 +9,12 @@ import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 import { openUi } from '@svc/testing/web-ui/open-ui.ts';
 import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
 import { browseNeeds, prepareBrowse, testBrowse } from '@svc/testing/web-ui/test-browse.ts';
+import { NEWER_NEED, prepareNewerPages, testNewerPages } from '@svc/testing/web-ui/test-newer-pages.ts';
 import { OURS, plantSecondTenant, testOtherTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
 import type { SecondTenant } from '@svc/testing/web-ui/test-other-tenant.ts';
 import { testOwnTabs } from '@svc/testing/web-ui/test-own-tabs.ts';
 import { testRoles } from '@svc/testing/web-ui/test-roles.ts';
+import { UI_VERSION, envOf } from '@svc/testing/web-ui/ui-version.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 
 const EXAMPLES = ['hello', 'fan_out', 'rocket_launch', 'bakery_assets', 'fails_on_purpose', 'bash_tour', 'moon_phases'];
@@ -33,7 +35,12 @@ let runs: Record<string, string>;
 
 beforeAll(async () => {
   const { dags, env } = await browseNeeds();
-  ui = await openUi({ examples: EXAMPLES, dags: { ...BROKEN, ...dags }, env }, prepare, '/dags/hello', 'a deep link');
+  ui = await openUi(
+    { examples: EXAMPLES, dags: { ...BROKEN, ...NEWER_NEED, ...dags }, env: { ...env, ...envOf(UI_VERSION) } },
+    prepare,
+    '/dags/hello',
+    'a deep link',
+  );
   ({ lite, tab } = ui);
   secondTenant.listenTo(tab.page);
 }, TIMEOUT_MS);
@@ -61,6 +68,7 @@ async function prepare(started: LiteInstance): Promise<void> {
   await api('PATCH', `/dags/hello/dagRuns/${encodeURIComponent(runId)}`, { note: OURS.value });
   secondTenant = await plantSecondTenant(started, runId);
   await prepareBrowse(started);
+  await prepareNewerPages(started);
 }
 
 /**
@@ -189,13 +197,16 @@ describe('the web UI with data', () => {
       await tab.page.getByRole('button', { name: 'Docs' }).click();
       const link = tab.page.locator('a[href*="docs/apache-airflow/"]');
       await link.hover();
-      expect(await link.getAttribute('href')).toBe('https://airflow.apache.org/docs/apache-airflow/3.2.2/index.html');
+      expect(await link.getAttribute('href')).toBe(
+        `https://airflow.apache.org/docs/apache-airflow/${UI_VERSION}/index.html`,
+      );
     },
     TIMEOUT_MS,
   );
 });
 
 testBrowse(() => ui);
+if (UI_VERSION !== '3.2.2') testNewerPages(() => ui);
 testOwnTabs(() => ui);
 testOtherTenant(() => secondTenant);
 testRoles(() => ({ ...ui, runId: runs['hello'] ?? '' }));

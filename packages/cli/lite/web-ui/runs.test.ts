@@ -10,6 +10,7 @@ import type { LiteInstance } from '@svc/testing/web-ui/lite-instance.ts';
 import { openUi } from '@svc/testing/web-ui/open-ui.ts';
 import type { OpenUi } from '@svc/testing/web-ui/open-ui.ts';
 import { SETTINGS_NEED, prepareSettings, testSettings } from '@svc/testing/web-ui/test-settings.ts';
+import { CLEAR, NOTE, UI_VERSION, envOf, fillMoment } from '@svc/testing/web-ui/ui-version.ts';
 import type { WatchedPage } from '@svc/testing/web-ui/watched-page.ts';
 
 type Instance = { task_id: string; state: string | null; try_number: number; note: string | null };
@@ -68,7 +69,7 @@ beforeAll(async () => {
     {
       examples: ['hello', 'pizza_order', 'moon_phases', ...SETTINGS_NEED.examples],
       dags: { 'lighthouse/dag.py': LIGHTHOUSE, 'release/dags/release.py': RELEASE, ...SETTINGS_NEED.dags },
-      env: SETTINGS_NEED.env,
+      env: { ...SETTINGS_NEED.env, ...envOf(UI_VERSION) },
     },
     async (started) => {
       questionRunId = await untilItAsks(started.api);
@@ -175,7 +176,7 @@ describe('changing a run', () => {
       await tab.go(runPath('hello', runId, '/tasks/greet'), 'Returned value was');
       await tab.pressInDialog({
         button: tab.dialog().getByRole('button', { name: 'Confirm' }),
-        open: () => page.getByRole('button', { name: 'Clear Task Instance' }).first().click(),
+        open: () => page.getByRole('button', { name: CLEAR }).first().click(),
         async fill() {
           await tab.dialog().getByText('Affected Tasks: 2').waitFor();
           await tab.dialog().getByRole('cell', { name: 'shout' }).waitFor();
@@ -259,7 +260,7 @@ describe('changing a run', () => {
         await tab.go(runPath('hello', runId, rest));
         await tab.pressInDialog({
           button: tab.dialog().getByRole('button', { name: 'Confirm' }),
-          open: () => page.getByRole('button', { name: 'Add a note' }).click(),
+          open: () => page.getByRole('button', { name: NOTE }).first().click(),
           async fill() {
             if ((await tab.dialog().getByRole('textbox').count()) === 0)
               await tab.dialog().getByText('Add a note...').click();
@@ -319,8 +320,9 @@ describe('a backfill', () => {
           await tab.dialog().getByText('Backfill', { exact: true }).click();
         },
         async fill() {
-          await tab.dialog().getByLabel('From').fill('2026-01-03T00:00');
-          await tab.dialog().getByLabel('To', { exact: true }).fill('2026-01-05T00:00');
+          const form = tab.dialog();
+          await fillMoment(ui, { form, label: 'From', at: '2026-01-03T00:00' });
+          await fillMoment(ui, { form, label: 'To', at: '2026-01-05T00:00' });
           await tab.dialog().getByText('3 runs').first().waitFor();
           await tab.look('backfill-dialog');
         },
