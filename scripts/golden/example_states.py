@@ -2,8 +2,8 @@
 
     <airflow environment>/bin/python scripts/golden/example_states.py '{"dags_folder": …, "skip": […], …}'
 
-Keys: dags_folder; providers (a folder whose standard provider goes before the installed one, or null); logical_date; skip and only (DAG ids;
-only may be empty for all); conf (by DAG id); moments (by DAG id, name and time: the clock is set to it); limit_seconds. A DAG that
+Keys: dags_folder; providers (a folder whose standard provider goes before the installed one, or null); logical_date; later_dates (by DAG id);
+skip and only (DAG ids; only may be empty for all); conf (by DAG id); moments (by DAG id, name and time: the clock is set to it); limit_seconds. A DAG that
 does not end within the limit is told as such, and the rest is run in a new process.
 """
 
@@ -65,7 +65,9 @@ def main(order: dict) -> None:
     bag = dag_bag(order["dags_folder"])
     for path, error in bag.import_errors.items():
         tell({"file": path, "error": error})
-    logical_date = datetime.datetime.fromisoformat(order["logical_date"])
+
+    def date_of(dag_id: str) -> datetime.datetime:
+        return datetime.datetime.fromisoformat(order["later_dates"].get(dag_id, order["logical_date"]))
 
     def go_on_without(dag_id: str) -> None:
         tell({"dag": dag_id, "error": f"did not end within {order['limit_seconds']} s"})
@@ -84,7 +86,7 @@ def main(order: dict) -> None:
             guard.start()
             try:
                 with at(moment):
-                    end = ends(dag.test(logical_date=logical_date, run_conf=order["conf"].get(dag_id)))
+                    end = ends(dag.test(logical_date=date_of(dag_id), run_conf=order["conf"].get(dag_id)))
             except Exception as error:
                 tell({"dag": dag_id, "error": f"{type(error).__name__}: {error}"})
                 continue

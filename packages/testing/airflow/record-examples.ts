@@ -11,7 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { ROOT } from '../paths.ts';
 import { airflowPython, installAirflow, startAirflow } from './airflow-processes.ts';
 import type { AirflowVersion } from './airflow-processes.ts';
-import { BEFORE, BESIDE, CONF, LOGICAL_DATE, OUTSIDE, goldenKey, isSettled } from './example-states.ts';
+import { BEFORE, BESIDE, CONF, LATER_DATES, LOGICAL_DATE, OUTSIDE, goldenKey, isSettled } from './example-states.ts';
 import type { RunEnd } from './example-states.ts';
 import { endOf } from './run-examples.ts';
 
@@ -63,6 +63,7 @@ export async function recordTested({ python, repository, only, onEnd }: Order & 
     // Examples of a provider are judged by the provider that they come with.
     providers: existsSync(providers) ? providers : null,
     logical_date: LOGICAL_DATE,
+    later_dates: LATER_DATES,
     skip: [...Object.keys(OUTSIDE), ...Object.keys(WITH_SCHEDULER)],
     only,
     conf: CONF,
