@@ -1,6 +1,7 @@
 /** Where triggers can run together. Pure. */
 import { createHash } from 'node:crypto';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
+import type { UnheldTrigger } from '../sql/triggers.ts';
 
 /**
  * `environment`: in one process with all triggers that have the same packages and code. `version`: with those of their
@@ -13,7 +14,7 @@ type Version = {
   versionNumber: number;
   fileloc: string;
   classPath: string;
-  kind: 'task' | 'asset' | 'callback';
+  kind: UnheldTrigger['kind'];
 };
 
 /** Equal texts mean one triggerer. Tenants share no triggerers. */
