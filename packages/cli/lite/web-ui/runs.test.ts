@@ -253,11 +253,18 @@ describe('changing a run', () => {
     async () => {
       type Noted = { note: string | null };
       const run = `/dags/hello/dagRuns/${encodeURIComponent(runId)}`;
-      for (const [rest, path, note] of [
-        ['', run, 'looked at by Ada'],
-        ['/tasks/shout', `${run}/taskInstances/shout`, 'too loud, said Grace'],
+      // Each page has a text that the other one does not have, which has a button of the same name.
+      for (const [rest, text, path, note, sends] of [
+        ['', 'shout', run, 'looked at by Ada', /^PATCH .*\/dagRuns\/[^/]+$/],
+        [
+          '/tasks/shout',
+          'HELLO, WORLD!',
+          `${run}/taskInstances/shout`,
+          'too loud, said Grace',
+          /^PATCH .*\/taskInstances\/shout/,
+        ],
       ] as const) {
-        await tab.go(runPath('hello', runId, rest));
+        await tab.go(runPath('hello', runId, rest), text);
         await tab.pressInDialog({
           button: tab.dialog().getByRole('button', { name: 'Confirm' }),
           open: () => page.getByRole('button', { name: NOTE }).first().click(),
@@ -267,7 +274,7 @@ describe('changing a run', () => {
             await tab.dialog().getByRole('textbox').fill(note);
             await tab.look('note');
           },
-          sends: /^PATCH .*\/dagRuns\//,
+          sends,
         });
         await tab.dialog().waitFor({ state: 'detached' });
         await expect.poll(async () => (await lite.api<Noted>('GET', path)).note, EVENTUALLY).toBe(note);
