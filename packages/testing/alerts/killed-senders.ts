@@ -51,12 +51,13 @@ export async function killSenders(
       });
       sender = await startSender(world);
       await eventually(async () => {
+        // Facts first: one that becomes an alert between the two looks is then seen as the alert.
+        const facts = await world.server.db.shared.selectFrom('alert_facts').select('id').execute();
         const open = await world.engine.scope
           .selectFrom('alerts')
           .select('id')
           .where('due_at', 'is not', null)
           .execute();
-        const facts = await world.server.db.shared.selectFrom('alert_facts').select('id').execute();
         if (open.length > 0 || facts.length > 0) throw new Error('a message is still due');
       });
       outcomes.push({ death, keys: world.receiver.received.map(({ headers }) => headers['idempotency-key'] ?? '') });
