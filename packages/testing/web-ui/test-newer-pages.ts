@@ -14,7 +14,7 @@ too_late = DeadlineAlert(
     name="far too late",
     reference=DeadlineReference.DAGRUN_QUEUED_AT,
     interval=timedelta(milliseconds=1),
-    callback=AsyncCallback("nobody.is_called"),
+    callback=AsyncCallback("late_callbacks.late"),
 )
 
 with DAG("states", schedule="@daily", start_date=datetime(2026, 1, 1), catchup=False, deadline=too_late):
@@ -27,8 +27,10 @@ with DAG("states", schedule="@daily", start_date=datetime(2026, 1, 1), catchup=F
     keep()
 `;
 
+const LATE = 'async def late(**kwargs):\n    print("late")\n';
+
 /** What a lite needs for these tests. */
-export const NEWER_NEED = { 'states.py': STATES };
+export const NEWER_NEED = { 'states.py': STATES, 'late_callbacks.py': LATE };
 
 let runId: string;
 
