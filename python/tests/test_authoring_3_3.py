@@ -72,14 +72,18 @@ class CompiledOf33(unittest.TestCase):
             error = compile_text(text)["error"]["message"]
         self.assertIn("'patience' of a VariableInterval is not a number of seconds", error)
 
-    def test_a_deadline_reference_of_an_author_is_refused_with_what_to_use(self) -> None:
-        error = compile_text(
-            HEAD + "@deadline_reference()\nclass Mine(BaseDeadlineReference):\n    pass\n"
+    def test_a_deadline_reference_of_an_author_is_named_in_the_spec_and_refused_if_it_cannot_be_asked(self) -> None:
+        text = (
+            HEAD + "@deadline_reference()\nclass Mine(BaseDeadlineReference):\n    {}\n"
             "with DAG('d', deadline=DeadlineAlert(DeadlineReference.Mine, datetime.timedelta(1), SyncCallback(late))):\n"
             "    pass\n"
-        )["error"]
-        self.assertIn("the deadline reference Mine is the author's own", error["message"])
-        self.assertIn("DAGRUN_QUEUED_AT", error["instead"])
+        )
+        body = "def _evaluate_with(self, *, session, **kwargs): ..."
+        deadline = spec_of(text.format(body))["dag"]["deadlines"][0]
+        self.assertEqual((deadline["reference"], deadline["reference_arguments"]), ("custom", {"class": "Mine"}))
+        self.assertIn("Mine has no _evaluate_with()", compile_text(text.format("pass"))["error"]["message"])
+        needy = f"required_kwargs = {{'dag_id', 'logical_date'}}\n    {body}"
+        self.assertIn("Mine requires logical_date", compile_text(text.format(needy))["error"]["message"])
 
     def test_teams_of_an_asset_are_reported_as_without_effect(self) -> None:
         answer = compile_text(

@@ -175,6 +175,7 @@ describe('with auth.secret_liveness_mode enforce', () => {
       report_providers: { providers: [] },
       instances_of_run: {},
       nobody_listens: {},
+      answer_deadline: { position: 0, at: '2026-01-01T00:00:00Z' },
     };
     for (const [name, params] of Object.entries(asked)) {
       const answer = await client.answer(token, name, params);

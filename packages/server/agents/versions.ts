@@ -29,6 +29,7 @@ export type AttemptVersion = {
   readonly groups: ReadonlyMap<string, readonly string[]>;
   readonly timetable: TimetableSpec;
   readonly startDate: string | null;
+  readonly deadlines: CompiledSpec['dag']['deadlines'];
   /** True when its tasks use the newest files of its bundle (`disable_bundle_versioning`). */
   readonly usesNewestCode: boolean;
   /** True when its runs have a directory that their tasks share. */
@@ -96,6 +97,7 @@ export function attemptVersion(ref: VersionRef, spec: CompiledSpec, fileloc: str
     groups: tasksByGroup(spec),
     timetable: spec.schedule,
     startDate: spec.dag.start_date,
+    deadlines: spec.dag.deadlines,
     usesNewestCode: spec.dag.disable_bundle_versioning,
     hasStaging: project?.staging?.enabled === true,
     secrets: { connections: new Set(spec.secrets.connections), variables: new Set(spec.secrets.variables) },

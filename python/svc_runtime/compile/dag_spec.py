@@ -12,7 +12,7 @@ from ..plugins.loader import add_links, loaded
 from ..record import current
 from ..record.assets import Asset, AssetAlias, BaseAsset
 from ..record.base_args import as_list
-from ..record.deadline import VariableInterval
+from ..record.deadline import BaseDeadlineReference, VariableInterval
 from ..record.group import MappedTaskGroup, TaskGroup
 from ..record.provider_stubs import RecordedObject
 from ..record.timezones import iso
@@ -78,12 +78,17 @@ def _result_tasks(dag) -> dict:
 def _deadline(alert, encoder: Encoder) -> dict:
     interval = alert.interval
     return {
-        "reference": alert.reference.name,
-        "reference_arguments": encoder.encode(alert.reference.arguments),
+        **_reference(alert.reference, encoder),
         "interval": seconds(_of_variable(interval.key) if isinstance(interval, VariableInterval) else interval),
         "callback": encoder.encode(alert.callback),
         **({"name": str(alert.name)} if alert.name else {}),
     }
+
+
+def _reference(reference, encoder: Encoder) -> dict:
+    if isinstance(reference, BaseDeadlineReference):
+        return {"reference": "custom", "reference_arguments": encoder.encode({"class": reference.reference_name})}
+    return {"reference": reference.name, "reference_arguments": encoder.encode(reference.arguments)}
 
 
 def _of_variable(key: str) -> datetime.timedelta:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from typing import ClassVar
 
 from ..exceptions import RecordingError
 
@@ -32,7 +33,12 @@ class SyncCallback(Callback):
 
 
 class BaseDeadlineReference:
-    """The base of an author's own reference. Airflow's scheduler runs its code in its database session; here, none does."""
+    """The base of an author's own reference. A worker asks `_evaluate_with` when a run is created, without a session."""
+
+    required_kwargs: ClassVar[set[str]] = set()
+
+    def _evaluate_with(self, *, session, **kwargs) -> datetime.datetime | None:
+        raise NotImplementedError
 
     @property
     def reference_name(self) -> str:
@@ -87,10 +93,23 @@ class DeadlineReference:
 
 
 def deadline_reference(deadline_reference_type=None):
-    """`@deadline_reference` and `@deadline_reference(…)` register a class. A DAG that uses it is refused with a reason."""
+    """`@deadline_reference` and `@deadline_reference(…)` register a class. A worker runs its code for each run."""
     if isinstance(deadline_reference_type, type):
         return DeadlineReference.register_custom_reference(deadline_reference_type)
     return lambda kind: DeadlineReference.register_custom_reference(kind, deadline_reference_type)
+
+
+# What a reference may ask for in `required_kwargs`.
+KNOWN_KWARGS = ("dag_id", "run_id")
+
+
+def _check_reference(reference: BaseDeadlineReference) -> None:
+    what = f"the deadline reference {reference.reference_name}"
+    if type(reference)._evaluate_with is BaseDeadlineReference._evaluate_with:
+        raise RecordingError(f"{what} has no _evaluate_with()", "Write _evaluate_with(self, *, session, **kwargs)")
+    unknown = sorted(set(reference.required_kwargs) - set(KNOWN_KWARGS))
+    if unknown:
+        raise RecordingError(f"{what} requires {', '.join(unknown)}", f"Ask for {' and '.join(KNOWN_KWARGS)} only")
 
 
 class DeadlineAlert:
@@ -102,11 +121,7 @@ class DeadlineAlert:
         name: str | None = None,
     ) -> None:
         if isinstance(reference, BaseDeadlineReference):
-            raise RecordingError(
-                f"the deadline reference {reference.reference_name} is the author's own, and its code has no scheduler and"
-                " no database session here",
-                "Use DAGRUN_LOGICAL_DATE, DAGRUN_QUEUED_AT, FIXED_DATETIME or AVERAGE_RUNTIME of DeadlineReference",
-            )
+            _check_reference(reference)
         if not isinstance(callback, Callback):
             raise ValueError(f"Callbacks of type {type(callback).__name__} are not currently supported")
         self.reference = reference

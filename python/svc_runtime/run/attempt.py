@@ -15,11 +15,13 @@ from ..enums import TaskInstanceState
 from ..exceptions import (
     AirflowTaskTerminated,
     DagRunTriggerException,
+    RecordingError,
     UnmappableXComTypePushed,
     XComForMappingNotPushed,
 )
 from ..record.params import ParamsDict
 from ..record.templating import render_text
+from ..record.timezones import iso, to_utc
 from . import current
 from .asset_events import events_of
 from .callbacks import callback_for, run_callbacks
@@ -307,6 +309,8 @@ def run_callback_job(job: dict, dag, channel) -> Outcome:
     if ti is not None and owner is dag and "shown_state" in job:
         ti.state = TaskInstanceState(job["shown_state"])
         ti.end_date = moment(job["end_date"])
+    if which.startswith("reference:"):
+        return _answer_reference(dag, int(which.partition(":")[2]), run, channel, outcome)
     if owner is dag and not which.startswith("deadline:"):
         run.state = "failed" if which == "on_failure" else "success"
     elif job.get("reason"):
@@ -349,6 +353,31 @@ def run_timetable_job(job: dict, dag, channel) -> Outcome:
         channel.request("answer_timetable", answer=answer(dag.timetable, job["question"]))
     except TimetableFailed as error:
         channel.request("answer_timetable", problem=f"{error.what}. {error.instead}")
+        outcome.fail(error)
+    return outcome
+
+
+class _NoSession:
+    """Stands for the database session that Airflow gives to a reference."""
+
+    def __getattr__(self, name: str):
+        raise RecordingError(
+            f"session.{name}: the reference of a deadline has no database session",
+            "Compute the date from dag_id and run_id, variables and connections, or ask the REST API",
+        )
+
+
+def _answer_reference(dag, position: int, run, channel, outcome: Outcome) -> Outcome:
+    """The date from which a deadline of the run counts, as the author's own code says. None: there is no deadline."""
+    reference = dag.deadline[position].reference
+    known = {"dag_id": dag.dag_id, "run_id": run.run_id}
+    try:
+        wanted = {name: known[name] for name in reference.required_kwargs}
+        at = reference._evaluate_with(session=_NoSession(), **wanted)
+        if at is not None:
+            channel.request("answer_deadline", position=position, at=iso(to_utc(at)))
+    except Exception as error:
+        say(f"The deadline reference {reference.reference_name} failed", level=logging.ERROR, error=error)
         outcome.fail(error)
     return outcome
 

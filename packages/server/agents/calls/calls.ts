@@ -2,6 +2,7 @@
 import type { Liveness } from '../liveness.ts';
 import { RpcError } from '../rpc-errors.ts';
 import type { CallContext, CallMethod, CallResult } from './call-context.ts';
+import { deadlineCall } from './deadline-call.ts';
 import { hitlCall } from './hitl-call.ts';
 import { listenersCalls } from './listeners-call.ts';
 import { providersCall } from './providers-call.ts';
@@ -41,6 +42,7 @@ export function createCalls(input: CallsInput): (method: string, context: CallCo
       ...treeCalls(input),
       trigger_dag_run: triggerCall(input),
       answer_timetable: timetableCall(input),
+      answer_deadline: deadlineCall(input),
       ask_person: hitlCall(input),
       report_providers: providersCall(input),
     }),

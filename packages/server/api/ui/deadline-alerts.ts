@@ -69,10 +69,11 @@ export function registerUiDeadlineAlerts(app: App, { db, scheduler }: Services):
       if (!version) throw new ApiError('not_found', `DAG ${dagId} has no version ${wanted}`);
       const ref = { tenantId: principalOf(request).tenantId, dagId, versionNumber: version.version_number };
       const { spec } = await scheduler.graphs.get(db.shared, ref);
-      const alerts = spec.dag.deadlines.map(({ reference, interval, name }, position) => ({
+      const alerts = spec.dag.deadlines.map(({ reference, reference_arguments: given, interval, name }, position) => ({
         id: alertIdOf(version.id, position),
         name: name ?? null,
-        reference_type: REFERENCE_TYPES[reference] ?? reference,
+        // The class of an author's own reference.
+        reference_type: REFERENCE_TYPES[reference] ?? String(given['class'] ?? reference),
         interval,
         created_at: version.created_at,
       }));

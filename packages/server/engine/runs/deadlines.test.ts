@@ -3,8 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import type { ScriptedScheduler } from '@svc/testing/engine/scripted-scheduler.ts';
 import { makeSpec, makeTask } from '@svc/testing/spec/make-spec.ts';
+import { deadlineCall } from '../../agents/calls/deadline-call.ts';
+import { readParams } from '../../agents/calls/call-context.ts';
 import { listDeadlinesOfRuns } from '../../db/dag-runs/deadlines.ts';
 import { markRun } from '../edit/change-run.ts';
+import { claimCallbacks } from '../sql/callbacks.ts';
 import { takeDueDeadlines } from '../sql/deadlines.ts';
 
 const FIXED = '2999-01-01T00:00:00.000000Z';
@@ -98,4 +101,30 @@ it('what was kept stays to be looked at, and counts anew when the run does', asy
   expect(await due()).toEqual([]);
   await engine.clear(run);
   expect((await deadlinesOf(run)).get(QUEUED ?? -1)).toMatchObject({ kept: false, missed: false });
+});
+
+it('a worker is asked once for the reference of an author, and only its first answer makes the deadline', async () => {
+  const spec = makeSpec({ tasks: [makeTask('a')], dagId: 'own' });
+  const deadlines = [alert('dagrun_logical_date'), { ...alert('custom', { class: 'Mine' }), name: 'mine' }];
+  await engine.register({ ...spec, dag: { ...spec.dag, deadlines: deadlines as never } });
+  const run = await engine.trigger('own');
+  await engine.ended(run);
+  await engine.clear(run);
+  const asked = () =>
+    engine.scope.selectFrom('callback_requests').selectAll().where('run', '=', run).orderBy('created_at').execute();
+  expect((await asked()).map(({ which }) => which)).toEqual(['reference:1']);
+  const [request] = await claimCallbacks(engine.db);
+  const answer = (at: string, attemptId = request?.attempt_id ?? '') =>
+    deadlineCall({ db: engine.db })({
+      identity: { kind: 'callback', tenantId: engine.tenant.id, run, dagId: 'own', attemptId } as never,
+      runId: '',
+      version: { deadlines } as never,
+      params: readParams(JSON.stringify({ position: 1, at })),
+      requestId: '1',
+    });
+  await expect(answer('2030-01-01T00:00:00Z', crypto.randomUUID())).rejects.toThrow('was not asked');
+  await expect(answer('tomorrow')).rejects.toThrow('at a moment');
+  await answer('2030-01-01T00:00:00+01:00');
+  await answer('2031-01-01T00:00:00Z');
+  expect((await deadlinesOf(run)).get(1)).toMatchObject({ at: '2029-12-31T23:01:00.000000Z', missed: false });
 });

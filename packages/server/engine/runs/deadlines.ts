@@ -1,7 +1,7 @@
 /**
  * Deadline alerts: the moment by which a run should have ended, and the callback for a run that has not.
  *
- *   a run is created ─▶ its deadlines become dates ─▶ one comes ─┬─ the run had ended: kept
+ *   a run is created ─▶ its deadlines become dates (a worker asks references of authors) ─▶ one comes ─┬─ the run had ended: kept
  *                                                                └─ it had not: missed, once; the callback is called
  *   a run is cleared ─▶ deadlines that count from its start get new dates, unless they were missed
  *
@@ -15,7 +15,7 @@ import { noEffects } from '../advance/run-effects.ts';
 import type { RunEffects } from '../advance/run-effects.ts';
 import type { DueSource } from '../due-work.ts';
 import type { DagGraphs } from '../shared/dag-graphs.ts';
-import { requestCallback } from '../sql/callbacks.ts';
+import { REFERENCE_OF, requestCallback } from '../sql/callbacks.ts';
 import {
   deleteDeadlines,
   insertCallbackTrigger,
@@ -50,7 +50,22 @@ export async function makeDeadlines(
     return from === null || from === undefined ? [] : [{ position, at: secondsAfter(from, interval), name }];
   });
   if (deadlines.length > 0) await insertDeadlines(trx, run, deadlines);
+  if (!only) await askForReferences(trx, run, alerts);
   return deadlines.map(({ at }) => at).sort()[0] ?? null;
+}
+
+/** A worker runs the code of an author's own reference, and answers with its date (agents/calls/deadline-call.ts). */
+async function askForReferences(trx: SharedDb, run: RunRow, alerts: readonly Alert[]): Promise<void> {
+  for (const [position, { reference }] of alerts.entries()) {
+    if (reference !== 'custom') continue;
+    await requestCallback(trx, {
+      tenant_id: run.tenant_id,
+      run: run.id,
+      dag_id: run.dag_id,
+      which: `${REFERENCE_OF}${position}`,
+      reason: 'a deadline counts from it',
+    });
+  }
 }
 
 /** Deadlines that count from the queueing of the run, which is later now. The others stay as they were. */

@@ -21,6 +21,9 @@ export async function requestCallback(
   await trx.insertInto('callback_requests').values(request).execute();
 }
 
+/** `callback_requests.which` of a question about an author's own reference of a deadline, before its position. */
+export const REFERENCE_OF = 'reference:';
+
 /** `callback_requests.which` of a call of listeners, before the name of the hook. */
 const LISTEN = 'listen:';
 

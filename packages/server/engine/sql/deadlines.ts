@@ -21,6 +21,17 @@ export async function insertDeadlines(
   await write.onConflict((conflict) => conflict.columns(['tenant_id', 'run', 'position']).doNothing()).execute();
 }
 
+/** True when this attempt was asked for the reference, and has not ended. */
+export async function wasAskedForReference(
+  trx: SharedDb,
+  { tenantId, run, attemptId, which }: { tenantId: string; run: number; attemptId: string; which: string },
+): Promise<boolean> {
+  const { rows } = await sql`
+    select from callback_requests where tenant_id = ${tenantId} and run = ${run} and attempt_id = ${attemptId}
+      and which = ${which} and state = 'running'`.execute(trx);
+  return rows.length > 0;
+}
+
 /** Deletes deadlines of a run that starts again. Missed ones stay. */
 export async function deleteDeadlines(
   trx: SharedDb,
