@@ -1,9 +1,11 @@
 /**
  * Deadline alerts: the moment by which a run should have ended, and the callback for a run that has not.
  *
- *   a run is created ─▶ its deadlines become dates (a worker asks references of authors) ─▶ one comes ─┬─ the run had ended: kept
+ *   a run is created ─▶ its deadlines become dates ─▶ one comes ─┬─ the run had ended: kept
  *                                                                └─ it had not: missed, once; the callback is called
  *   a run is cleared ─▶ deadlines that count from its start get new dates, unless they were missed
+ *
+ * A worker asks the references that are code of an author, once, when the run is created.
  *
  * A worker calls a SyncCallback, like the callback of a run. A triggerer calls an AsyncCallback.
  */
