@@ -1,6 +1,7 @@
 // Measures `dag.test()`: a new process that runs two tasks, and 100 tasks without work in a process that has run one
-// DAG before. SVC_BENCH_PYTHON names the interpreter of an environment with the wheel; without it, the checkout is
-// measured. `--only airflow` measures Airflow 3.2.2 with the same files.
+// DAG before. Airflow 3.3.2 runs the same files, interleaved. SVC_BENCH_PYTHON names the interpreter of an environment
+// with the wheel; without it, the checkout is measured. `--only svc`, `--only airflow` and `--only airflow-3.2.2` measure
+// one of them.
 
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -58,23 +59,28 @@ if __name__ == "__main__":
 `;
 
 type Subject = { readonly name: string; readonly python: string; readonly env: Record<string, string> };
+type Measured = Subject & { cold: number[]; warm: number[] };
 
-async function subjectOf(only: string | undefined, folder: string): Promise<Subject> {
-  const path = process.env['PATH'] ?? '';
-  if (only === 'airflow') return airflow(folder, path);
+const PATH = process.env['PATH'] ?? '';
+
+async function subjectsOf(only: string | undefined, folder: string): Promise<Subject[]> {
+  if (only === 'svc') return [await ours()];
+  if (only !== undefined) return [await airflow(only === 'airflow-3.2.2' ? '3.2.2' : '3.3.2', folder)];
+  return [await ours(), await airflow('3.3.2', folder)];
+}
+
+async function ours(): Promise<Subject> {
   const given = process.env['SVC_BENCH_PYTHON'];
-  if (given !== undefined) return { name: 'wheel', python: given, env: { PATH: path } };
-  const env = { PATH: path, PYTHONPATH: join(ROOT, 'python') };
-  return { name: 'checkout', python: await pythonEnvironment(), env };
+  if (given !== undefined) return { name: 'wheel', python: given, env: { PATH } };
+  return { name: 'checkout', python: await pythonEnvironment(), env: { PATH, PYTHONPATH: join(ROOT, 'python') } };
 }
 
 /** Airflow takes a DAG only from its folder, and needs its database. */
-async function airflow(folder: string, path: string): Promise<Subject> {
-  await installAirflow();
-  const python = join(CACHE, 'airflow-3.2.2', 'bin', 'python');
-  const env = { PATH: path, AIRFLOW_HOME: folder, AIRFLOW__CORE__LOAD_EXAMPLES: 'False' };
+async function airflow(version: '3.2.2' | '3.3.2', folder: string): Promise<Subject> {
+  const python = await installAirflow(version);
+  const env = { PATH, AIRFLOW_HOME: folder, AIRFLOW__CORE__LOAD_EXAMPLES: 'False' };
   execFileSync(python, ['-m', 'airflow', 'db', 'migrate'], { env, stdio: ['ignore', 'ignore', 'ignore'] });
-  return { name: 'airflow 3.2.2', python, env };
+  return { name: `airflow ${version}`, python, env };
 }
 
 export async function run({ number, text, print, say }: BenchOptions): Promise<void> {
@@ -85,22 +91,26 @@ export async function run({ number, text, print, say }: BenchOptions): Promise<v
     mkdirSync(dags);
     writeFileSync(join(dags, 'cold.py'), COLD);
     writeFileSync(join(dags, 'warm.py'), WARM);
-    const { name: subject, python, env } = await subjectOf(text('only'), folder);
-    const start = (file: string): string =>
+    const start = ({ python, env }: Subject, file: string): string =>
       execFileSync(python, [join(dags, file)], { env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    start('cold.py'); // writes bytecode
-    const cold: number[] = [];
-    const warm: number[] = [];
+    const subjects = (await subjectsOf(text('only'), folder)).map((one): Measured => ({ ...one, cold: [], warm: [] }));
+    for (const subject of subjects) start(subject, 'cold.py'); // writes bytecode
     for (let round = 1; round <= runs; round += 1) {
-      const begin = performance.now();
-      start('cold.py');
-      cold.push((performance.now() - begin) / 1000);
-      warm.push(Number(/seconds: ([\d.]+)/.exec(start('warm.py'))?.[1]));
-      say(`${subject}, round ${round}: cold ${rounded(cold.at(-1) ?? 0)} s, warm ${rounded(warm.at(-1) ?? 0)} s`);
+      for (const subject of subjects) {
+        const begin = performance.now();
+        start(subject, 'cold.py');
+        const cold = (performance.now() - begin) / 1000;
+        const warm = Number(/seconds: ([\d.]+)/.exec(start(subject, 'warm.py'))?.[1]);
+        subject.cold.push(cold);
+        subject.warm.push(warm);
+        say(`${subject.name}, round ${round}: cold ${rounded(cold)} s, warm ${rounded(warm)} s`);
+      }
     }
-    const shared = { bench: 'dagtest', unit: 's', subject, runs };
-    print({ ...shared, figure: 'cold', value: rounded(median(cold), 3), tasks: 2 });
-    print({ ...shared, figure: 'warm', value: rounded(median(warm), 3), tasks: TASKS });
+    for (const { name, cold, warm } of subjects) {
+      const shared = { bench: 'dagtest', unit: 's', subject: name, runs };
+      print({ ...shared, figure: 'cold', value: rounded(median(cold), 3), tasks: 2 });
+      print({ ...shared, figure: 'warm', value: rounded(median(warm), 3), tasks: TASKS });
+    }
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }

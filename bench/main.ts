@@ -39,7 +39,7 @@ const BENCHES: Record<string, Bench> = {
   },
   dagtest: {
     about:
-      'dag.test() of two tasks in a new process, and of 100 tasks without work in a warm one; beside Airflow with --only airflow [--runs 5]',
+      'dag.test() of two tasks in a new process, and of 100 tasks without work in a warm one, next to Airflow 3.3.2 [--only svc|airflow|airflow-3.2.2 --runs 5]',
     load: () => import('./dagtest.ts'),
   },
   dbt: {

@@ -26,12 +26,14 @@ type Run = { dag_run_id: string; state: string; start_date: string; end_date: st
 
 export type RealAirflow = Awaited<ReturnType<typeof startAirflow>>;
 
-export async function installAirflow(version: AirflowVersion = '3.2.2'): Promise<void> {
+/** Returns the interpreter. */
+export async function installAirflow(version: AirflowVersion = '3.2.2'): Promise<string> {
   const installer = spawn(process.execPath, [join(import.meta.dirname, 'install-airflow.ts'), version], {
     stdio: ['ignore', process.stderr, process.stderr],
   });
   const [status] = await once(installer, 'exit');
   if (status !== 0) throw new Error('Airflow could not be installed; see the lines above');
+  return join(CACHE, `airflow-${version}`, 'bin', 'python');
 }
 
 type Options = { triggerer?: boolean; isAtDefaults?: boolean; version?: AirflowVersion };
