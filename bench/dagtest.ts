@@ -8,7 +8,7 @@ import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { installAirflow } from '@svc/testing/airflow/airflow-processes.ts';
-import { CACHE, ROOT } from '@svc/testing/paths.ts';
+import { ROOT } from '@svc/testing/paths.ts';
 import { pythonEnvironment } from '@svc/testing/python-environment.ts';
 import { median, rounded } from './figure.ts';
 import type { BenchOptions } from './figure.ts';

@@ -7,15 +7,14 @@ import { lengthSources } from '@svc/server/engine/plan/mapped-length.ts';
 import type { RecordedEnd, Recording } from '@svc/server/engine/single-run/recorded-run.ts';
 import { CliError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
-import { findRun } from '../runs/find-run.ts';
 
 export type RecordedRun = { recording: Recording; run: DagRun; instances: readonly TaskInstance[] };
 
 const PAGE = 1_000;
 const CHOICE_KEY = 'skipmixin_key';
 
-export async function readRun(client: Client, dagId: string, runId: string): Promise<RecordedRun> {
-  const run = await findRun(client, dagId, runId);
+export async function readRun(client: Client, run: DagRun): Promise<RecordedRun> {
+  const dagId = run.dag_id;
   if (run.start_date === null) {
     throw new CliError(`the run ${run.dag_run_id} has not started, so nothing was decided`, {
       hint: `see why it waits: svc runs why ${dagId} ${run.dag_run_id}`,

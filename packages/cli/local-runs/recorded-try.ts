@@ -5,7 +5,9 @@ import { failureText } from '@svc/spec/failure-causes.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
-import { findRun } from '../runs/find-run.ts';
+import { maskedIn } from './masked-values.ts';
+import { readContext } from './recorded-context.ts';
+import type { RecordedContext } from './run-locally.ts';
 
 export type RecordedValue = {
   task_id: string;
@@ -28,6 +30,10 @@ export type RecordedTry = {
   /** The DAG file of that version. */
   text: string;
   conf: Record<string, unknown>;
+  context: RecordedContext;
+  startedAt: string | null;
+  /** Template fields after rendering. Null: another try has replaced them. */
+  rendered: Readonly<Record<string, unknown>> | null;
   xcoms: RecordedValue[];
   /** Inputs that the caller may not read. */
   masked: string[];
@@ -37,16 +43,15 @@ export type RecordedTry = {
   described: string[];
 };
 
-export type NamedTry = { dagId: string; runId: string; taskId: string; mapIndex: number; tryNumber?: number };
+export type NamedTry = { run: DagRun; taskId: string; mapIndex: number; tryNumber?: number };
 
-const MASK = '***';
 const RETURN_KEY = 'return_value';
 const PAGE = 1_000;
 const REPLACED_PAGE = 100;
 
 export async function readTry(client: Client, named: NamedTry): Promise<RecordedTry> {
-  const { dagId, runId, taskId, mapIndex } = named;
-  const run = await findRun(client, dagId, runId);
+  const { run, taskId, mapIndex } = named;
+  const dagId = run.dag_id;
   const place = { dag_id: dagId, dag_run_id: run.dag_run_id, task_id: taskId };
   const { task_instances: tries } = await client.get(
     '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries',
@@ -67,7 +72,11 @@ export async function readTry(client: Client, named: NamedTry): Promise<Recorded
   ]);
   const compiled = spec as unknown as CompiledSpec;
   const conf = { ...run.conf };
-  const { xcoms, later } = await valuesBefore(client, run, compiled, taskId, found.end_date);
+  const [{ xcoms, later }, context, rendered] = await Promise.all([
+    valuesBefore(client, run, compiled, taskId, found.end_date),
+    readContext(client, { run, found, spec: compiled }),
+    found === tries.at(-1) ? renderedFields(client, named) : null,
+  ]);
   return {
     run,
     tryNumber: found.try_number,
@@ -78,9 +87,13 @@ export async function readTry(client: Client, named: NamedTry): Promise<Recorded
     spec: compiled,
     text: source.content,
     conf,
+    context,
+    startedAt: found.start_date,
+    rendered,
     xcoms,
     masked: [
       ...maskedIn(conf, 'conf'),
+      ...maskedIn(context.asset_events, 'asset event'),
       ...xcoms.flatMap(({ task_id: id, key, value, instances }) =>
         maskedIn(instances?.values ?? value, `xcom ${nameOf(id, key)}`),
       ),
@@ -90,6 +103,17 @@ export async function readTry(client: Client, named: NamedTry): Promise<Recorded
       .filter(({ value, instances }) => [value, ...Object.values(instances?.values ?? {})].some(isDescription))
       .map(({ task_id: id, key }) => nameOf(id, key)),
   };
+}
+
+async function renderedFields(client: Client, { run, taskId, mapIndex }: NamedTry): Promise<RecordedTry['rendered']> {
+  const path = { dag_id: run.dag_id, dag_run_id: run.dag_run_id, task_id: taskId };
+  const { rendered_fields: fields } =
+    mapIndex < 0
+      ? await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}', { path })
+      : await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/{map_index}', {
+          path: { ...path, map_index: mapIndex },
+        });
+  return fields as RecordedTry['rendered'];
 }
 
 /** Values of all tasks before this one. A mapped task has a list with one value for each instance. */
@@ -187,10 +211,4 @@ function tasksBefore(spec: CompiledSpec, taskId: string): Set<string> {
     open.push(...(upstream.get(id) ?? []));
   }
   return found;
-}
-
-function maskedIn(value: unknown, name: string): string[] {
-  if (typeof value === 'string') return value.includes(MASK) ? [name] : [];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, one]) => maskedIn(one, `${name}.${key}`));
 }

@@ -4,8 +4,10 @@ import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { Option } from 'commander';
 import { connectorPackages } from '@svc/spec/project/connectors.ts';
+import type { DagRun } from '@svc/client/wire-types.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import { usageError } from '../cli-error.ts';
+import type { Client } from '../client/client.ts';
 import { connect, withClientOptions } from '../client/connect.ts';
 import type { ClientCommandOptions } from '../client/connect.ts';
 import { printJson, warn } from '../context.ts';
@@ -36,8 +38,8 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
     .command('replay')
     .description('Run a try of a control plane again on this machine, with its source, conf, dates and values')
     .argument('<dag-id>', 'id of the DAG')
-    .argument('<run-id>', 'id of the run')
-    .argument('[task-id]', 'id of the task; may be left out with --plan')
+    .argument('[run-id]', 'id of the run (default: the newest)')
+    .argument('[task-id]', 'id of the task (default: the one that failed first; with --plan: all)')
     .option('--map-index <number>', 'which instance of a mapped task', parseIndex)
     .option('--try <number>', 'which try (default: the latest)', parseCount)
     .option('--path <path>', 'working copy: has the modules of the DAG file when the control plane has no commit', '.')
@@ -64,16 +66,17 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
     .example('the latest try of a failed task', 'svc replay daily_sales manual__2026-03-02T06:00:00+00:00 load')
     .example('with a change that should repair it', 'svc replay daily_sales my-run load --edit --path dags')
     .example('why a task was skipped', 'svc replay daily_sales my-run publish --plan')
-    .action((dagId: string, runId: string, taskId: string | undefined, options: Options) => {
-      if (options.plan) return planAgain(context, { dagId, runId, taskId }, options);
-      if (taskId !== undefined) return replay(context, { dagId, runId, taskId }, options);
-      throw usageError('the id of the task is missing', 'name the task, or see all decisions of the run with --plan');
+    .action((dagId: string, runId: string | undefined, taskId: string | undefined, options: Options) => {
+      const named = { dagId, runId, taskId };
+      return options.plan ? planAgain(context, named, options) : replay(context, named, options);
     });
 }
 
+type Named = { dagId: string; runId: string | undefined; taskId: string | undefined };
+
 async function planAgain(
   context: CliContext,
-  named: { dagId: string; runId: string; taskId: string | undefined },
+  named: Named,
   options: Options,
 ): Promise<void> {
   const other = (['edit', 'toTest', 'debug', 'try', 'mapIndex', 'production'] as const).find(
@@ -82,40 +85,52 @@ async function planAgain(
   if (other !== undefined)
     throw usageError('--plan runs no task', 'leave out the options of a try, or leave out --plan');
   const { replayPlan } = await import('./replay-plan.ts');
-  await replayPlan(context, await connect(context, options), { ...named, json: options.json === true });
+  const client = await connect(context, options);
+  const run = await namedRun(context, client, { ...named, options });
+  await replayPlan(context, client, { run, taskId: named.taskId, json: options.json === true });
 }
 
-async function replay(
+async function namedRun(
   context: CliContext,
-  named: { dagId: string; runId: string; taskId: string },
-  options: Options,
-): Promise<void> {
+  client: Client,
+  { dagId, runId, options }: { dagId: string; runId: string | undefined; options: Options },
+): Promise<DagRun> {
+  const { runToReplay } = await import('./without-run.ts');
+  return runToReplay(context, client, { dagId, runId, path: options.path, json: options.json === true });
+}
+
+async function replay(context: CliContext, named: Named, options: Options): Promise<void> {
   if (options.debug && options.json) throw usageError('--debug needs the terminal, and --json prints one result');
-  const [{ readTry }, { workingCopyAt }, { fetchVersionTree }] = await Promise.all([
+  const [{ findTask }, { readTry }, { workingCopyAt }, { fetchVersionTree }] = await Promise.all([
+    import('./find-try.ts'),
     import('./recorded-try.ts'),
     import('./version-files.ts'),
     import('./version-tree.ts'),
   ]);
   const client = await connect(context, options);
+  const run = await namedRun(context, client, { ...named, options });
+  const { taskId, mapIndex, note } = await findTask(client, run, { ...named, mapIndex: options.mapIndex });
+  if (note !== null) context.stderr.write(`svc: ${printable(note)}\n`);
   const recorded = await readTry(client, {
-    ...named,
-    mapIndex: options.mapIndex ?? -1,
+    run,
+    taskId,
+    mapIndex,
     ...(options.try !== undefined && { tryNumber: options.try }),
   });
-  describeTry(context, named.taskId, recorded);
+  describeTry(context, taskId, recorded);
   const workingCopy = workingCopyAt(options.path, recorded.spec);
   if (options.toTest) {
     const { writeReplayTest } = await import('./replay-test.ts');
-    const file = writeReplayTest(recorded, { taskId: named.taskId, workingCopy });
+    const file = writeReplayTest(recorded, { taskId, workingCopy });
     if (options.json) printJson(context, { file, masked: recorded.masked, uncertain: recorded.uncertain });
     else context.stdout.write(`Wrote ${relative(process.cwd(), file)}\n`);
     return;
   }
   const folder = mkdtempSync(join(tmpdir(), 'svc-replay-'));
   try {
-    const answerSecret = options.production && secretsOf(context, client, { recorded, taskId: named.taskId });
+    const answerSecret = options.production && secretsOf(context, client, { recorded, taskId });
     const tree = options.edit ? undefined : await fetchVersionTree(context, client, recorded);
-    await runAgain(context, named.taskId, { recorded, options, workingCopy, folder, tree, answerSecret });
+    await runAgain(context, taskId, { recorded, options, workingCopy, folder, tree, answerSecret });
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -159,15 +174,18 @@ async function runAgain(
     answerSecret: AnswerSecret | undefined;
   },
 ): Promise<void> {
-  const [{ runLocally }, { failureOf, printResult }, { pythonOf }] = await Promise.all([
-    import('./run-locally.ts'),
-    import('./print-result.ts'),
-    import('./find-dag.ts'),
-  ]);
+  const [{ runLocally }, { failureOf, printResult }, { pythonOf }, { endOf }, { differenceText, renderedDifferences }] =
+    await Promise.all([
+      import('./run-locally.ts'),
+      import('./print-result.ts'),
+      import('./find-dag.ts'),
+      import('./end-of-process.ts'),
+      import('./rendered-differences.ts'),
+    ]);
   const { debug } = options;
   const dag = options.edit
     ? await ofWorkingCopy(context, recorded, resolve(options.path))
-    : await ofVersion(recorded, { workingCopy, folder, tree });
+    : await ofVersion(recorded, { workingCopy, folder, tree, taskId });
   const { run } = recorded;
   const order: LocalOrder = {
     path: dag.path,
@@ -184,18 +202,9 @@ async function runAgain(
     answers: {},
     asks: answerSecret !== undefined,
     debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
-    recorded: {
-      try_number: recorded.tryNumber,
-      files: Object.fromEntries(dag.files.map(({ path, text }) => [path, text])),
-      run: {
-        run_id: run.dag_run_id,
-        run_type: run.run_type,
-        logical_date: run.logical_date,
-        run_after: run.run_after,
-        data_interval_start: run.data_interval_start,
-        data_interval_end: run.data_interval_end,
-      },
-    },
+    files: Object.fromEntries(dag.files.map(({ path, text }) => [path, text])),
+    // The working copy may have other params and limits.
+    recorded: options.edit ? { ...recorded.context, params: null, limits: null } : recorded.context,
   };
   const python = await pythonOf(context, dag.dependencies);
   const result = await runLocally(context, {
@@ -204,9 +213,15 @@ async function runAgain(
     order,
     cwd: dag.root,
     ...(answerSecret && { answerSecret }),
-  });
-  if (options.json) printJson(context, { ...result, masked: recorded.masked, uncertain: recorded.uncertain });
-  else printResult(context, result);
+  }).catch((error: unknown) => endOf(error, recorded, taskId));
+  const differences = options.edit ? [] : renderedDifferences(recorded.rendered, result.tasks[0]);
+  if (options.json) {
+    const { masked, uncertain } = recorded;
+    printJson(context, { ...result, masked, uncertain, rendered_differences: differences });
+  } else {
+    printResult(context, result);
+    for (const one of differences) warn(context, differenceText(one));
+  }
   const failure = failureOf(result);
   if (failure) throw failure;
 }
@@ -227,7 +242,7 @@ async function ofWorkingCopy(context: CliContext, { run }: RecordedTry, workingC
 
 async function ofVersion(
   { spec, text }: RecordedTry,
-  { workingCopy, folder, tree }: { workingCopy: string; folder: string; tree: string | undefined },
+  { workingCopy, folder, tree, taskId }: { workingCopy: string; folder: string; tree: string | undefined; taskId: string },
 ): Promise<Runnable> {
   const { writeVersion } = await import('./version-files.ts');
   const {
@@ -244,8 +259,12 @@ async function ofVersion(
     path,
     root: tree ?? folder,
     bundle: spec.source.bundle ?? null,
-    // Other replays and agents share the files of a commit.
-    env: tree === undefined ? env : { ...env, PYTHONDONTWRITEBYTECODE: '1' },
+    env: {
+      ...env,
+      ...spec.tasks.find(({ task_id: id }) => id === taskId)?.env,
+      // Other replays and agents share the files of a commit.
+      ...(tree !== undefined && { PYTHONDONTWRITEBYTECODE: '1' }),
+    },
     dependencies: [...dependencies, ...connectorPackages(connectors)],
     files: spec.files,
   };

@@ -1,4 +1,5 @@
 /** `svc replay --plan`: the planner decides a run again, without its tasks and in virtual time. */
+import type { DagRun } from '@svc/client/wire-types.ts';
 import { planAgain } from '@svc/server/engine/single-run/recorded-run.ts';
 import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
@@ -10,10 +11,11 @@ import { readRun } from './recorded-run.ts';
 export async function replayPlan(
   context: CliContext,
   client: Client,
-  { dagId, runId, taskId, json }: { dagId: string; runId: string; taskId: string | undefined; json: boolean },
+  { run, taskId, json }: { run: DagRun; taskId: string | undefined; json: boolean },
 ): Promise<void> {
-  const recorded = await readRun(client, dagId, runId);
-  const { recording, run, instances } = recorded;
+  const recorded = await readRun(client, run);
+  const { recording, instances } = recorded;
+  const dagId = run.dag_id;
   const taskIds = recording.spec.tasks.map(({ task_id: id }) => id);
   if (taskId !== undefined && !taskIds.includes(taskId)) {
     throw new CliError(`${dagId} has no task ${taskId}`, {

@@ -22,12 +22,13 @@ export function writeReplayTest(
 }
 
 function textOf(recorded: RecordedTry, { taskId, name, up }: { taskId: string; name: string; up: string }): string {
-  const { run, conf, xcoms, mapIndex, masked } = recorded;
+  const { run, conf, context, startedAt, xcoms, mapIndex, masked } = recorded;
   const given = [
     ...(mapIndex >= 0 ? [`map_index=${mapIndex}`] : []),
-    `at=${python(run.logical_date ?? run.run_after)}`,
+    `at=${python(startedAt ?? run.run_after)}`,
     `conf=${python(conf)}`,
     `xcoms={${xcoms.map(entryOf).join(', ')}}`,
+    'recorded=RECORDED',
   ];
   const notes = masked.length > 0 ? `\n\nMasked, replace them: ${masked.join(', ')}` : '';
   return `"""Made by svc replay of try ${recorded.tryNumber} in the run ${run.dag_run_id.replaceAll('"', '')}.${notes}\n"""
@@ -37,6 +38,9 @@ from pathlib import Path
 from airflow.models import DagBag
 
 DAG_FILE = Path(__file__).parent / ${python(join(up, recorded.spec.source.path))}
+
+# What the try had from the control plane: its run, its number, the events that started the run.
+RECORDED = ${dictOf({ ...context, params: null, limits: null })}
 
 
 def test_replay_${name}(run_task):
@@ -57,6 +61,13 @@ function entryOf({ task_id: id, key, value, instances }: RecordedValue): string 
     : value;
   return `${key === RETURN_KEY ? python(id) : `(${python(id)}, ${python(key)})`}: ${python(given)}`;
 }
+
+/** With one entry in a line. */
+const dictOf = (fields: object): string =>
+  `{\n${Object.entries(fields)
+    .filter(([, value]) => value !== null)
+    .map(([key, value]) => `    ${JSON.stringify(key)}: ${python(value)},\n`)
+    .join('')}}`;
 
 /** JSON texts and numbers are literals of Python, too. */
 function python(value: unknown): string {

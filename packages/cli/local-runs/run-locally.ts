@@ -2,7 +2,7 @@
  * Runs a DAG or a task in a Python process of this machine (python/svc_runtime/testing/program.py). The order and the
  * result are one line of JSON each, on a channel of their own: standard streams belong to the tasks and the debugger.
  */
-import { delimiter } from 'node:path';
+import { basename, delimiter } from 'node:path';
 import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { PYTHON_FOLDER, startPython } from './python-channel.ts';
@@ -29,13 +29,26 @@ export type LocalOrder = {
   debugger: Debugger | null;
   /** True: variables and connections that no file has are asked for. */
   asks: boolean;
-  /** A try that runs again. */
-  recorded: {
-    try_number: number;
-    /** Template files of the version by name. */
-    files: Readonly<Record<string, string>>;
-    run: Readonly<Record<string, string | null>>;
-  } | null;
+  /** Template files of a version by name. */
+  files: Readonly<Record<string, string>>;
+  recorded: RecordedContext | null;
+};
+
+/** What a try that runs again had from the control plane (python/svc_runtime/testing/recorded_try.py). */
+export type RecordedContext = {
+  try_number: number;
+  max_tries: number;
+  run: Readonly<Record<string, string | null>>;
+  /** Dates of the last successful run before its own. */
+  previous: Readonly<Record<string, string | null>>;
+  /** Null: those of the DAG file. */
+  params: Readonly<Record<string, unknown>> | null;
+  /** Null: those of the DAG file. */
+  limits: { execution_timeout: number | null } | null;
+  /** The events that started the run. */
+  asset_events: readonly object[];
+  /** The timeout that ended the try. Its replay does not wait for that. */
+  timed_out: 'sensor_timeout' | 'execution_timeout' | null;
 };
 
 export type LocalTask = {
@@ -51,6 +64,8 @@ export type LocalTask = {
   error: string | null;
   /** The author's line that raised the error. */
   line: string | null;
+  /** Template fields after rendering. */
+  rendered: Readonly<Record<string, unknown>>;
 };
 
 export type LocalResult = {
@@ -62,7 +77,23 @@ export type LocalResult = {
   tasks: LocalTask[];
 };
 
-export type LocalAnswer = { result: LocalResult } | { problem: string };
+type NotLoaded = { message: string; line: number | null; path: string; traceback: string };
+export type LocalAnswer =
+  | { result: LocalResult }
+  /** `not_loaded`: the DAG file does not load. */
+  | { problem: string; not_loaded?: NotLoaded };
+
+/** The tasks have no result, because the DAG file does not load or the process has ended. */
+export class WithoutResult extends CliError {
+  readonly error: string;
+  readonly line: string | null;
+
+  constructor(message: string, { error, line }: { error: string; line: string | null }) {
+    super(message);
+    this.error = error;
+    this.line = line;
+  }
+}
 
 export type AskedSecret = { kind: 'variable' | 'connection'; name: string };
 /** Returns null if there is none of that name. */
@@ -106,10 +137,21 @@ export async function runLocally(
   });
   send(JSON.stringify(order));
   const how = await ended;
-  if (text === '') throw new CliError(`the test has ended without a result: Python ended with ${how}`);
+  if (text === '') {
+    const error = `the process has ended by ${how}`;
+    throw new WithoutResult(`the test has no result: ${error}`, { error, line: null });
+  }
   const answer = JSON.parse(text) as LocalAnswer;
-  if ('problem' in answer) throw new CliError(answer.problem);
+  if ('problem' in answer) {
+    throw answer.not_loaded ? notLoaded(answer.problem, answer.not_loaded) : new CliError(answer.problem);
+  }
   return answer.result;
+}
+
+/** The last line of a traceback has the class of the exception. */
+function notLoaded(problem: string, { message, line, path, traceback }: NotLoaded): WithoutResult {
+  const error = traceback.trimEnd().split('\n').at(-1) || message;
+  return new WithoutResult(problem, { error, line: line === null ? null : `${basename(path)}:${line}` });
 }
 
 async function answerLine(line: string, answerSecret: AnswerSecret): Promise<string> {

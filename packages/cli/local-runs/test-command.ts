@@ -108,6 +108,7 @@ async function testOnce(
       answers: readAnswers(options.answer, dag.taskIds),
       asks: false,
       debugger: debug === undefined ? null : debug === true ? 'pdb' : debug,
+      files: {},
       recorded: null,
     },
   });

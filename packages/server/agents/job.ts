@@ -195,7 +195,8 @@ const runFields = (run: RunRow) => ({
   note: run.note,
 });
 
-function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown>): Record<string, unknown> {
+/** The params of a task: defaults of the DAG and of the task, and the conf of the run. */
+export function mergedParams(params: readonly ParamSpec[], conf: Record<string, unknown>): Record<string, unknown> {
   return { ...Object.fromEntries(params.map(({ name, default: value }) => [name, value ?? null])), ...conf };
 }
 

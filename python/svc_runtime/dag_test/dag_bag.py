@@ -49,6 +49,7 @@ class DagBag:
         self.dag_folder = os.path.abspath(os.fspath(dag_folder)) if dag_folder is not None else _default_folder()
         self.dags: dict[str, DAG] = {}
         self.import_errors: dict[str, str] = {}
+        self.svc_failures: dict[str, dict[str, Any]] = {}
         self.dagbag_stats: list[FileLoadStat] = []
         self.dag_warnings: set = set()
         self.captured_warnings: dict[str, tuple[str, ...]] = {}
@@ -97,11 +98,14 @@ class DagBag:
         except BaseException as error:  # a DAG file may raise anything, SystemExit included
             if isinstance(error, KeyboardInterrupt):
                 raise
-            self.import_errors[path] = _text_of(error, path)
+            told = self.svc_failures[path] = _told(error, path)
+            parts = (told["traceback"].rstrip() or told["message"], told["instead"])
+            self.import_errors[path] = "\n".join(part for part in parts if part)
             return []
         for dag in found:
             self.dags[dag.dag_id] = dag
         self.import_errors.pop(path, None)
+        self.svc_failures.pop(path, None)
         return found
 
     def bag_dag(self, dag: DAG) -> None:
@@ -182,9 +186,8 @@ def _may_define_dags(text: str) -> bool:
     return "dag" in lowered and ("airflow" in lowered or "svc" in lowered or "cosmos" in lowered)
 
 
-def _text_of(error: BaseException, path: str) -> str:
+def _told(error: BaseException, path: str) -> dict[str, Any]:
+    """As the compiler tells of it."""
     from ..compile.load import LoadError
 
-    told: dict[str, Any] = error.error if isinstance(error, LoadError) else describe(error, path, path)
-    parts = [told["traceback"].rstrip() or told["message"], told["instead"]]
-    return "\n".join(part for part in parts if part)
+    return error.error if isinstance(error, LoadError) else describe(error, path, path)

@@ -105,7 +105,7 @@ class BaseSensorOperator(BaseOperator):
                 result = False
             if result:
                 return result.xcom_value if isinstance(result, PokeReturnValue) else None
-            waited = time.time() - started
+            waited = waiting.waited(time.time() - started, self.timeout)
             if waited > self.timeout:
                 message = f"Sensor has timed out; run duration of {waited} seconds exceeds the specified timeout of {self.timeout}."
                 if self.soft_fail or self.never_fail:

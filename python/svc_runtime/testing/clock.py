@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
+import signal
+import threading
 import time
 
 from ..record.timezones import to_utc
@@ -10,11 +13,14 @@ from ..run.moments import moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     import pendulum
 
 _UTC = datetime.timezone.utc
+_CLOCKS = ("time", "monotonic", "perf_counter")
+_LEAST_SECONDS = 0.001
 
 
 class ClockNotMovable(RuntimeError):
@@ -68,6 +74,14 @@ class Clock:
         """`move(timedelta(hours=2))` or `move(hours=2)`."""
         self.move_to(datetime.datetime.now(_UTC) + (datetime.timedelta(**parts) if by is None else by))
 
+    def exact(self) -> datetime.datetime:
+        return datetime.datetime.now(_UTC)
+
+    @contextlib.contextmanager
+    def of_body(self) -> Iterator[None]:
+        """While the body of a task runs."""
+        yield
+
     def close(self) -> None:
         """Shows the time of the machine again."""
         if self._travel is not None:
@@ -82,6 +96,57 @@ class WaitingClock(Clock):
 
     def move_to(self, when) -> None:
         time.sleep(max(0.0, (read_moment(when) - datetime.datetime.now(_UTC)).total_seconds()))
+
+
+class SkippingClock(Clock):
+    """For the replay of a try whose time was over. It needs no package, and moves by what is waited for.
+
+    `time.sleep()` of the body takes no time. It moves `time.time()`, `time.monotonic()`, `time.perf_counter()` and the
+    time that execution_timeout has left. `datetime.now()`, other processes and other threads keep the time of the machine.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._skipped = 0.0
+        self._is_entered = False
+
+    def exact(self) -> datetime.datetime:
+        return super().exact() + datetime.timedelta(seconds=self._skipped)
+
+    def move_to(self, when) -> None:
+        self._skipped += max(0.0, (read_moment(when) - self.exact()).total_seconds())
+
+    @contextlib.contextmanager
+    def of_body(self) -> Iterator[None]:
+        if self._is_entered:
+            yield
+            return
+        self._is_entered = True
+        body, kept = threading.get_ident(), {name: getattr(time, name) for name in ("sleep", *_CLOCKS)}
+
+        def sleep(seconds: float) -> None:
+            if threading.get_ident() != body or seconds < 0:
+                kept["sleep"](seconds)
+                return
+            left, _ = signal.getitimer(signal.ITIMER_REAL)
+            self._skipped += seconds if left == 0 else min(seconds, left)
+            if left > 0:
+                signal.setitimer(signal.ITIMER_REAL, max(left - seconds, _LEAST_SECONDS))
+                if seconds >= left:
+                    kept["sleep"](seconds)  # the alarm ends it
+
+        def shifted(name: str) -> Callable[[], float]:
+            return lambda: kept[name]() + self._skipped
+
+        time.sleep = sleep
+        for name in _CLOCKS:
+            setattr(time, name, shifted(name))
+        try:
+            yield
+        finally:
+            self._is_entered = False
+            for name, function in kept.items():
+                setattr(time, name, function)
 
 
 class _Active:

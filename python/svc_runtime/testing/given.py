@@ -14,6 +14,7 @@ from ..run.moments import iso
 from ..run.xcom_values import encode
 from ..run.xcoms import RETURN_KEY
 from .clock import read_moment
+from .recorded_try import RecordedTry
 from .schedule import ScheduledRun
 
 TYPE_CHECKING = False
@@ -71,8 +72,8 @@ class Given:
     takes: dict[str, datetime.timedelta] = field(default_factory=dict)
     # The only task that runs, and the only map index of it.
     only: tuple[str, int | None] | None = None
-    # Of a try that runs again, and only once.
-    try_number: int | None = None
+    # The try that runs again, and only once.
+    recorded: RecordedTry | None = None
     # Answers for variables and connections that are not given: takes the kind and the name.
     ask: Callable[[str, str], str | None] | None = None
 
@@ -152,10 +153,3 @@ def run_of(at: datetime.datetime, *, conf, by_assets: bool, scheduled: Scheduled
     start, end = to_utc(scheduled.data_interval_start), to_utc(scheduled.data_interval_end)
     run |= {"logical_date": iso(scheduled.logical_date), "run_after": iso(scheduled.run_after)}
     return run, {"data_interval_start": iso(start), "data_interval_end": iso(end)}
-
-
-def again(recorded: dict, conf) -> tuple[dict, dict]:
-    """A run of a control plane, and its data interval."""
-    interval = {name: recorded[name] for name in ("data_interval_start", "data_interval_end")}
-    names = ("run_id", "run_type", "logical_date", "run_after")
-    return {**{name: recorded[name] for name in names}, "conf": dict(conf or {})}, interval

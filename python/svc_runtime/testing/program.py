@@ -22,9 +22,10 @@ from ..run.channel import RequestFailed
 from ..run.moments import moment
 from ..run.xcom_values import decode
 from .answers import Answer
-from .clock import WaitingClock
+from .clock import SkippingClock, WaitingClock
 from .debuggers import debugger_of
 from .given import InstanceValues
+from .recorded_try import RecordedTry
 from .run import run_once
 
 TYPE_CHECKING = False
@@ -42,12 +43,22 @@ class _Problem(Exception):
     """What the person who asked has to change."""
 
 
+class _NotLoaded(Exception):
+    """The DAG file has raised this when it was loaded."""
+
+    def __init__(self, told: dict[str, Any]) -> None:
+        super().__init__(told["message"])
+        self.told = told
+
+
 def main() -> None:
     channel = os.fdopen(_CHANNEL, "r+b", buffering=0)
     order = json.loads(_line(channel))
     answer: dict[str, Any]
     try:
         answer = {"result": _shown(_run(order, channel), order)}
+    except _NotLoaded as error:
+        answer = {"not_loaded": error.told, "problem": error.told["traceback"].rstrip() or str(error)}
     except (_Problem, AirflowException, ValueError, OSError) as error:
         answer = {"problem": str(error)}
     channel.write(json.dumps(answer).encode() + b"\n")
@@ -81,15 +92,16 @@ def _asking(channel) -> Callable[[str, str], str | None]:
 def _run(order: dict[str, Any], channel) -> RunResult:
     debug = debugger_of(order["debugger"])
     moment("2026-01-01T00:00:00Z")  # loads what the result needs: a task may use up the memory of this process
-    recorded = order["recorded"]
-    if recorded is not None:
-        templating.version_files.update(recorded["files"])
-    dag = _load(order)
+    recorded = None if order["recorded"] is None else RecordedTry.of(order["recorded"])
+    templating.version_files.update(order["files"])
     task_id = order["task_id"]
-    with printed_logs(sys.stdout):
+    clock = WaitingClock() if recorded is None or recorded.timed_out is None else SkippingClock()
+    with clock.of_body():
+        dag = _load(order)
+    with printed_logs(sys.stdout), clock.of_body():
         return run_once(
             dag,
-            clock=WaitingClock(),
+            clock=clock,
             conf=order["conf"],
             connections=read_connections(order["connections"]),
             variables=read_variables(order["variables"]),
@@ -115,8 +127,8 @@ def _load(order: dict[str, Any]) -> DAG:
     path, dag_id = order["path"], order["dag_id"]
     bundle_path.enter(path=path, root=order["root"], bundle=order["bundle"])
     bag = DagBag(path, bundle_path=order["root"], safe_mode=False)
-    if bag.import_errors:
-        raise _Problem("\n".join(bag.import_errors.values()))
+    for failure in bag.svc_failures.values():
+        raise _NotLoaded(failure)
     found = bag.dags.get(dag_id) or (next(iter(bag.dags.values())) if len(bag.dags) == 1 else None)
     if found is None:
         raise _Problem(f"{path} has no DAG {dag_id}")
@@ -158,6 +170,7 @@ def _task(task: TaskResult) -> dict:
         "xcoms": {key: _plain(value) for key, value in task.xcoms.items()},
         "error": task.error_text,
         "line": None if task.line is None else str(task.line),
+        "rendered": task.rendered,
     }
 
 

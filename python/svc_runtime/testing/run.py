@@ -12,7 +12,6 @@ from . import recorder
 from .clock import Clock, active
 from .given import (
     Given,
-    again,
     check_tasks,
     connections_of,
     durations_of,
@@ -22,6 +21,7 @@ from .given import (
     values_of,
     variables_of,
 )
+from .recorded_try import RecordedTry
 from .results import RunResult
 from .schedule import ScheduledRun
 from .virtual_run import VirtualRun
@@ -76,10 +76,12 @@ def run_task(
     at: Any = None,
     asset_events: Mapping[Any, Any] | None = None,
     answers: Mapping[str, Any] | None = None,
+    recorded: Mapping[str, Any] | None = None,
 ) -> Any:
     """Runs one task, as if all tasks before it had succeeded. Returns a TaskResult, or a MappedTask.
 
-    `xcoms` are the values of tasks before it. Of a mapped task, `map_index` chooses one instance.
+    `xcoms` are the values of tasks before it. Of a mapped task, `map_index` chooses one instance. `recorded` is a try of
+    a control plane, as `svc replay --to-test` writes it: the task sees its run, and runs once.
     """
     operator: Any = getattr(task, "operator", task) if isinstance(task, XComArg) else task
     if not hasattr(operator, "task_id") or not hasattr(operator, "dag"):
@@ -100,6 +102,7 @@ def run_task(
         answers=answers,
         takes=None,
         only=(operator.task_id, map_index),
+        recorded=None if recorded is None else RecordedTry.of(recorded),
     )
     found = run.task(operator.task_id)
     if map_index is None or not hasattr(found, "instances"):
@@ -132,16 +135,16 @@ def run_once(
     takes=None,
     only: tuple[str, int | None] | None = None,
     debug: Debug | None = None,
-    recorded: dict[str, Any] | None = None,
+    recorded: RecordedTry | None = None,
     ask: Callable[[str, str], str | None] | None = None,
 ) -> RunResult:
-    """On this clock as it is. `at` only dates the run. `recorded` is the run and the try that run again."""
+    """On this clock as it is. `at` only dates the run. `recorded` is the try that runs again, and dates its run."""
     check_tasks(dag, "answers", answers or {})
     scheduled = at if isinstance(at, ScheduledRun) else None
     now = datetime.datetime.now(datetime.timezone.utc) if at is None else moment_in(dag, _moment_of(at))
     run, interval = run_of(now, conf=conf, by_assets=bool(asset_events), scheduled=scheduled)
     if recorded is not None:
-        run, interval = again(recorded["run"], conf)
+        run, interval = recorded.run_and_interval(conf)
     given = Given(
         run=run,
         interval=interval,
@@ -149,10 +152,10 @@ def run_once(
         variables=variables_of(variables),
         xcoms=values_of(dag, xcoms),
         answers=dict(answers or {}),
-        events=events_of(asset_events, now),
+        events=recorded.asset_events if recorded is not None else events_of(asset_events, now),
         takes=durations_of(dag, takes),
         only=only,
-        try_number=None if recorded is None else recorded["try_number"],
+        recorded=recorded,
         ask=ask,
     )
     result = VirtualRun(dag, given, clock, debug).to_end()

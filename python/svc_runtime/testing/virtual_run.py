@@ -64,7 +64,7 @@ class VirtualRun(LocalRun):
         self._deadlines: list[tuple[datetime.datetime, int]] = []
         self._missed: list[MissedDeadline] = []
         self._expand_over_given_values()
-        if debug is not None or given.try_number is not None:
+        if debug is not None or given.recorded is not None:
             self._leave_out_retries()
         if given.only is not None:
             self._let_only_run(given.only[0])
@@ -96,6 +96,8 @@ class VirtualRun(LocalRun):
         if message["op"] == "open":
             self._deadlines = sorted(self._moments_of_deadlines())
             message["keepsDelays"] = self._clock.is_movable
+            # The control plane has checked the conf. Here it may have masks.
+            message["isChecked"] = self._test.recorded is not None
         return super()._ask(now=iso(self._now()), **message)
 
     def _interval(self) -> dict:
@@ -126,6 +128,9 @@ class VirtualRun(LocalRun):
             super()._call_back()
 
     # -- time
+
+    def _now(self) -> datetime.datetime:
+        return self._clock.exact()
 
     def _go_on(self) -> None:
         if self._step["next"] is not None:
@@ -234,8 +239,8 @@ class VirtualRun(LocalRun):
 
     def _job_of(self, upcoming: dict) -> dict:
         job = super()._job_of(upcoming)
-        if self._test.try_number is not None:
-            job["try_number"] = self._test.try_number
+        if self._test.recorded is not None:
+            self._test.recorded.complete(job)
         return job
 
     def _attempt(self, job: dict, channel: LocalChannel) -> Outcome:
@@ -243,7 +248,9 @@ class VirtualRun(LocalRun):
         log = self._logs.setdefault(place, TaskLog())
         if job["try_number"] > 1 and "resume" not in job and job["first_poke_at"] is None:
             log.add(f"--- try {job['try_number']} ---")
-        with log.kept(), waiting.waits_by(self._pause):
+        recorded = self._test.recorded
+        over = recorded is not None and recorded.timed_out == waiting.SENSOR_TIMEOUT
+        with log.kept(), waiting.waits_by(self._pause, is_over=over), self._clock.of_body():
             outcome = self._outcomes[place] = super()._attempt(job, channel)
         if outcome.state == "failed" and outcome.error is not None and self._debug is not None:
             self._debug(outcome.error, author_line(outcome.error, self._dag.fileloc))

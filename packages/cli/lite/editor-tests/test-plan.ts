@@ -72,6 +72,7 @@ function planRun(
     answers: {},
     asks: false,
     debugger: null,
+    files: {},
     recorded: null,
   };
   return {
