@@ -14,7 +14,8 @@ export function renderedDifferences(recorded: Fields | null, task: LocalTask | u
   if (recorded === null || task === undefined) return [];
   return Object.entries(recorded).flatMap(([field, was]): RenderedDifference[] => {
     const is = task.rendered[field] ?? null;
-    if (JSON.stringify(was ?? null).includes(MASK) || isDeepStrictEqual(comparable(was ?? null), comparable(is))) return [];
+    if (JSON.stringify(was ?? null).includes(MASK) || isDeepStrictEqual(comparable(was ?? null), comparable(is)))
+      return [];
     return [{ field, recorded: was, replayed: is }];
   });
 }

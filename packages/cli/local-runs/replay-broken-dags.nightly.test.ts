@@ -27,7 +27,9 @@ it('each broken DAG ends by svc replay as on the control plane, with the same ex
   expect(replayed.length + without.length).toBe(BROKEN_DAGS.length);
   expect(Object.fromEntries(without.map(({ name, stderr }) => [name, stderr]))).toEqual({
     wrong_schedule: expect.stringMatching(/has never run, .*"0 6 31 2 \*".*names no moment to come/),
-    deadlocked_pool: expect.stringMatching(/prepare has never started: .*pool.*held by hold_and_wait of deadlocked_pool/),
+    deadlocked_pool: expect.stringMatching(
+      /prepare has never started: .*pool.*held by hold_and_wait of deadlocked_pool/,
+    ),
   });
   const fast = replayed.filter(({ ms }) => ms <= FAST_MS).length;
   console.info([...replayed, ...without].map(({ name, ms }) => `${name} ${Math.round(ms)} ms`).join('\n'));

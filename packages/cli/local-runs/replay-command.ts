@@ -74,11 +74,7 @@ export function addReplayCommand(program: SvcCommand, context: CliContext): void
 
 type Named = { dagId: string; runId: string | undefined; taskId: string | undefined };
 
-async function planAgain(
-  context: CliContext,
-  named: Named,
-  options: Options,
-): Promise<void> {
+async function planAgain(context: CliContext, named: Named, options: Options): Promise<void> {
   const other = (['edit', 'toTest', 'debug', 'try', 'mapIndex', 'production'] as const).find(
     (name) => options[name] !== undefined,
   );

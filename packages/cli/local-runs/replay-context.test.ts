@@ -69,8 +69,8 @@ beforeAll(async () => {
     token: live.env['SVC_TOKEN'] ?? '',
     body: { key: 'host', value: 'db.example' },
   });
-  const deployed = await live.svc('deploy', folder, '--all');
-  expect(deployed).toMatchObject({ code: 0 });
+  const { code, stderr } = await live.svc('deploy', folder, '--all');
+  if (code !== 0) throw new Error(stderr);
   for (const dag of ['seen', 'maker']) await live.svc('dags', 'unpause', dag);
   await live.svc('runs', 'trigger', 'maker');
   const runs = () => live.jsonOf<DagRun[]>('runs', 'list', 'seen');

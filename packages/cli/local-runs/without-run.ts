@@ -62,7 +62,6 @@ async function loadAgain(context: CliContext, file: ImportError, { dagId, path, 
     const found = here === 'missing' ? null : here;
     printJson(context, { dag_id: dagId, file: file.filename, recorded: there, replayed: found, is_same: isSame });
   }
-  const shown = ({ error, line }: LoadFailure): string => (line === null ? error : `${error} (${line})`);
   const copy =
     here === 'missing'
       ? 'The working copy has no such file'
@@ -77,7 +76,13 @@ async function loadAgain(context: CliContext, file: ImportError, { dagId, path, 
   );
 }
 
-async function failureHere(context: CliContext, filename: string, path: string): Promise<LoadFailure | null | 'missing'> {
+const shown = ({ error, line }: LoadFailure): string => (line === null ? error : `${error} (${line})`);
+
+async function failureHere(
+  context: CliContext,
+  filename: string,
+  path: string,
+): Promise<LoadFailure | null | 'missing'> {
   const named = resolve(path);
   const places = [named, dirname(named), dirname(dirname(named))].map((folder) => join(folder, filename));
   const place = places.find((one) => existsSync(one));
