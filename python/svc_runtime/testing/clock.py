@@ -124,7 +124,7 @@ class SkippingClock(Clock):
         self._is_entered = True
         body, kept = threading.get_ident(), {name: getattr(time, name) for name in ("sleep", *_CLOCKS)}
 
-        def sleep(seconds: float) -> None:
+        def sleep(seconds) -> None:
             if threading.get_ident() != body or seconds < 0:
                 kept["sleep"](seconds)
                 return
