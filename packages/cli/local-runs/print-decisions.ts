@@ -80,8 +80,8 @@ export function eventText({ event, isExpected, ended }: Decision): string {
   return `${nameOf(event)} ${by} ${state}${why === null ? '' : `, ${why}`}${unexpected}`;
 }
 
-/** Virtual time since the start of the run. */
-function after(startedAt: string, at: string): string {
-  const seconds = Math.max(0, (Date.parse(at) - Date.parse(startedAt)) / 1_000);
-  return `+${seconds.toFixed(2)} s`.padStart(10);
+/** Time since the start of the run. */
+export function after(startedAt: string, at: string): string {
+  const seconds = (Date.parse(at) - Date.parse(startedAt)) / 1_000;
+  return `${seconds < 0 ? '' : '+'}${seconds.toFixed(2)} s`.padStart(10);
 }

@@ -26,6 +26,7 @@ export async function readContext(
       queued_at: run.queued_at,
       triggering_user_name: run.triggering_user_name,
       partition_key: run.partition_key,
+      partition_date: run.partition_date,
       note: run.note,
     },
     previous,

@@ -7,8 +7,15 @@ import { lengthSources } from '@svc/server/engine/plan/mapped-length.ts';
 import type { RecordedEnd, Recording } from '@svc/server/engine/single-run/recorded-run.ts';
 import { CliError } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
+import type { Attempt } from './waits-of-run.ts';
 
-export type RecordedRun = { recording: Recording; run: DagRun; instances: readonly TaskInstance[] };
+export type RecordedRun = {
+  recording: Recording;
+  run: DagRun;
+  instances: readonly TaskInstance[];
+  /** The tries since the last clear. */
+  attempts: readonly Attempt[];
+};
 
 const PAGE = 1_000;
 const CHOICE_KEY = 'skipmixin_key';
@@ -33,10 +40,16 @@ export async function readRun(client: Client, run: DagRun): Promise<RecordedRun>
   });
   const values = await readValues(client, place, spec);
   const ends: RecordedEnd[] = [];
-  for (const instance of instances) ends.push(...(await endsOf(client, { instance, spec, values })));
+  const attempts: Attempt[] = [];
+  for (const instance of instances) {
+    const tries = await triesOf(client, instance, spec);
+    ends.push(...endsOf(tries, { instance, spec, values }));
+    attempts.push(...tries.map(attemptOf));
+  }
   return {
     run,
     instances,
+    attempts,
     recording: {
       spec,
       run: {
@@ -94,27 +107,44 @@ async function readValues(
   return found;
 }
 
-async function endsOf(
-  client: Client,
-  { instance, spec, values }: { instance: TaskInstance; spec: CompiledSpec; values: Map<string, Values> },
-): Promise<RecordedEnd[]> {
+type Try = TaskInstance | TaskInstanceTry;
+
+async function triesOf(client: Client, instance: TaskInstance, spec: CompiledSpec): Promise<readonly Try[]> {
   const task = spec.tasks.find(({ task_id: id }) => id === instance.task_id);
   if (!task) return [];
   // A clear adds the retries of the task to the number of tries, so the tries before it are known.
   const before = instance.max_tries - instance.infrastructure_retries - task.policy.retries;
   const { dag_id: dagId, dag_run_id: runId, task_id: taskId, map_index: mapIndex } = instance;
   const isSet = instance.try_number <= before && (instance.state === 'success' || instance.state === 'failed');
-  const tries: readonly (TaskInstance | TaskInstanceTry)[] =
-    instance.try_number - before > 1
-      ? (
-          await client.get('/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries', {
-            path: { dag_id: dagId, dag_run_id: runId, task_id: taskId },
-            query: { map_index: mapIndex },
-          })
-        ).task_instances.filter((one) => one.try_number > before)
-      : instance.try_number > before || isSet
-        ? [instance]
-        : [];
+  if (instance.try_number - before <= 1) return instance.try_number > before || isSet ? [instance] : [];
+  const { task_instances: tries } = await client.get(
+    '/api/v2/dags/{dag_id}/dagRuns/{dag_run_id}/taskInstances/{task_id}/tries',
+    { path: { dag_id: dagId, dag_run_id: runId, task_id: taskId }, query: { map_index: mapIndex } },
+  );
+  return tries.filter((one) => one.try_number > before);
+}
+
+/** What it took of the limits. */
+export const attemptOf = (one: Try): Attempt => ({
+  dagId: one.dag_id,
+  runId: one.dag_run_id,
+  taskId: one.task_id,
+  mapIndex: one.map_index,
+  tryNumber: one.try_number,
+  scheduledAt: one.scheduled_when,
+  queuedAt: one.queued_when,
+  endedAt: one.end_date,
+  pool: one.pool,
+  slots: one.pool_slots,
+});
+
+function endsOf(
+  tries: readonly Try[],
+  { instance, spec, values }: { instance: TaskInstance; spec: CompiledSpec; values: Map<string, Values> },
+): RecordedEnd[] {
+  const { task_id: taskId, map_index: mapIndex } = instance;
+  const task = spec.tasks.find(({ task_id: id }) => id === taskId);
+  if (!task) return [];
   const { pushed = [], choice = null } = values.get(nameOf(taskId, mapIndex)) ?? {};
   return tries.flatMap((one): RecordedEnd[] => {
     const state = endOf(one, { isLatest: one.try_number === instance.try_number, instance });

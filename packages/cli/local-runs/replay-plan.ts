@@ -6,6 +6,8 @@ import type { Client } from '../client/client.ts';
 import { printJson, warn } from '../context.ts';
 import type { CliContext } from '../context.ts';
 import { differencesOf, eventText, printDecisions } from './print-decisions.ts';
+import { printWaits } from './print-waits.ts';
+import { readWaits } from './read-waits.ts';
 import { readRun } from './recorded-run.ts';
 
 export async function replayPlan(
@@ -25,6 +27,7 @@ export async function replayPlan(
   }
   const planned = planAgain(recording);
   const differences = differencesOf(recorded, planned);
+  const waits = await readWaits(client, recorded, planned);
   if (json) {
     const decisions = planned.decisions.map((decision) => ({
       at: decision.at,
@@ -40,11 +43,19 @@ export async function replayPlan(
       })),
       run_state: decision.ended?.state ?? null,
     }));
-    printJson(context, { dag_id: dagId, run_id: run.dag_run_id, state: planned.runState, decisions, differences });
+    printJson(context, {
+      dag_id: dagId,
+      run_id: run.dag_run_id,
+      state: planned.runState,
+      decisions,
+      differences,
+      waits,
+    });
     return;
   }
   const only = taskId;
   printDecisions(context, { decisions: planned.decisions, startedAt: recording.startedAt, only });
+  printWaits(context, waits, { startedAt: recording.startedAt, only });
   for (const { task_id: id, map_index: index, recorded: was, planned: is } of differences) {
     const name = index < 0 ? id : `${id}[${index}]`;
     warn(context, `${name} is ${was ?? 'without a state'} in the run, and the replay gives it ${is ?? 'no state'}`);

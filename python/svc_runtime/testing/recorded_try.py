@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _RUN_FIELDS = ("run_id", "run_type", "logical_date", "run_after")
 _INTERVAL = ("data_interval_start", "data_interval_end")
 # What else a task can read of its run. The run was running, whatever it is by now.
-_MORE_RUN_FIELDS = ("start_date", "queued_at", "triggering_user_name", "partition_key", "note")
+_MORE_RUN_FIELDS = ("start_date", "queued_at", "triggering_user_name", "partition_key", "partition_date", "note")
 
 
 @dataclass

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from datetime import timedelta
 
 import pendulum
@@ -38,7 +37,7 @@ def orders():
         context = get_current_context()
         if sum_of_day > 1000:
             raise ValueError(f"{sum_of_day} {currency} is not plausible")
-        return json.dumps({"run": context["run_id"], "sum": sum_of_day, "currency": currency})
+        return {"run": context["run_id"], "sum": sum_of_day, "currency": currency}
 
     found = total(convert.expand(order=extract()))
     report(found["sum"], found["currency"])

@@ -38,7 +38,10 @@ def test_bash_operator():
 
 
 def test_python_operator():
-    operator = PythonOperator(task_id="add", python_callable=lambda a, b: a + b, op_args=[1], op_kwargs={"b": 2})
+    def add(first, second):
+        return first + second
+
+    operator = PythonOperator(task_id="add", python_callable=add, op_args=[1], op_kwargs={"second": 2})
     assert operator.execute(context={}) == 3
 
 

@@ -49,4 +49,4 @@ def test_attributes(dag_bag):
     assert dag.description is None
     assert "Orders of a day" in dag.doc_md
     assert dag.get_task("extract").retries == 1
-    assert str(dag_bag.get_dag("reports").get_task("end").trigger_rule) == "none_failed_min_one_success"
+    assert dag_bag.get_dag("reports").get_task("end").trigger_rule == "none_failed_min_one_success"
