@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** `show` raises what it sees, in a try that is tried again, so a replay has to raise the same text. */
 const SEEN = `
-import json, os, signal
+import json, os, signal, time
 from datetime import timedelta
 from airflow.providers.standard.operators.bash import BashOperator
 from airflow.sdk import Asset, Param, dag, task
@@ -51,8 +51,17 @@ def seen():
     killed() >> blocked()
     hosts
 
+@dag(schedule=None, max_active_tasks=1)
+def queue():
+    for name in ("one", "other"):
+        @task(task_id=name)
+        def work():
+            time.sleep(1.2)  # a wait of less than a second is not named
+        work()
+
 maker()
 seen()
+queue()
 `;
 
 let live: LiveServer;
@@ -71,8 +80,9 @@ beforeAll(async () => {
   });
   const { code, stderr } = await live.svc('deploy', folder, '--all');
   if (code !== 0) throw new Error(stderr);
-  for (const dag of ['seen', 'maker']) await live.svc('dags', 'unpause', dag);
+  for (const dag of ['seen', 'maker', 'queue']) await live.svc('dags', 'unpause', dag);
   await live.svc('runs', 'trigger', 'maker');
+  await live.svc('runs', 'trigger', 'queue', '--run-id', 'q1');
   const runs = () => live.jsonOf<DagRun[]>('runs', 'list', 'seen');
   const [run] = await live.until(runs, ([first]) => first !== undefined);
   runId = run?.dag_run_id ?? '';
@@ -140,6 +150,18 @@ describe('the task of a replay', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('after has never started: waits for upstream tasks');
   });
+});
+
+it('the plan of a run names the limit that a try has waited for, from when to when, and the try that held it', async () => {
+  await live.until(
+    () => live.jsonOf<DagRun>('runs', 'show', 'queue', 'q1'),
+    ({ state }) => state === 'success',
+  );
+  const { stdout } = await live.svc('replay', 'queue', 'q1', '--plan');
+  expect(stdout).toMatch(
+    /(one|other) waited for max_active_tasks \(1\) from \+\d+\.\d\d s to \+\d+\.\d\d s: held by (one|other)\n/,
+  );
+  expect(stdout).toContain('The replay ends as the run for 2 of 2 task instances.');
 });
 
 it('a test that svc replay has written fails under pytest as the try did, and passes once the DAG is repaired', async () => {
