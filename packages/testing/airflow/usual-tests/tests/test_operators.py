@@ -41,7 +41,7 @@ def test_python_operator():
     def add(first, second):
         return first + second
 
-    operator = PythonOperator(task_id="add", python_callable=add, op_args=[1], op_kwargs={"second": 2})
+    operator = PythonOperator(task_id="add", python_callable=add, op_args=[1, 2])
     assert operator.execute(context={}) == 3
 
 
