@@ -238,7 +238,12 @@ async function ofWorkingCopy(context: CliContext, { run }: RecordedTry, workingC
 
 async function ofVersion(
   { spec, text }: RecordedTry,
-  { workingCopy, folder, tree, taskId }: { workingCopy: string; folder: string; tree: string | undefined; taskId: string },
+  {
+    workingCopy,
+    folder,
+    tree,
+    taskId,
+  }: { workingCopy: string; folder: string; tree: string | undefined; taskId: string },
 ): Promise<Runnable> {
   const { writeVersion } = await import('./version-files.ts');
   const {

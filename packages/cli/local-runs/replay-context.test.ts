@@ -131,7 +131,7 @@ describe('the task of a replay', () => {
   it('ends by the signal of the try, and is the task that failed before a task that has never started', async () => {
     const { shown, stderr } = await replay(runId, 'blocked');
     expect(stderr).toMatch(/^svc: blocked has never started: upstream_failed: killed is failed \(/m);
-    expect(shown.tasks).toMatchObject([{ task_id: 'killed', error: 'the process has ended by SIGKILL' }]);
+    expect(shown.tasks).toMatchObject([{ task_id: 'killed', error: 'the process has ended by signal SIGKILL' }]);
   });
 
   it('has another template field than the try, which the command names, until it gets the same variable', async () => {
