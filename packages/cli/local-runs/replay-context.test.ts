@@ -7,7 +7,7 @@ import type { DagRun } from '@svc/client/wire-types.ts';
 import { startLiveServer } from '@svc/testing/cli/live-server.ts';
 import type { LiveServer } from '@svc/testing/cli/live-server.ts';
 import { ROOT } from '@svc/testing/paths.ts';
-import { wheelEnvironment } from '../../../scripts/build-wheel.ts';
+import { wheelEnvironment } from '@svc/testing/wheel-environment.ts';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 /** `show` raises what it sees, in a try that is tried again, so a replay has to raise the same text. */

@@ -8,9 +8,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildWheel, wheelEnvironment } from '../../../scripts/build-wheel.ts';
+import { buildWheel } from '../../../scripts/build-wheel.ts';
 import { IS_NIGHTLY } from '../nightly.ts';
 import { virtualEnvironment } from '../virtual-environment.ts';
+import { wheelEnvironment } from '../wheel-environment.ts';
 import { installAirflow } from './airflow-processes.ts';
 
 const REPOSITORY = join(import.meta.dirname, 'usual-tests');
