@@ -10,7 +10,7 @@ import { reporters } from './packages/testing/vitest/reporters.ts';
 
 export default defineConfig({
   test: {
-    include: ['packages/**/*.services.test.ts'],
+    include: ['packages/**/*.services.test.ts', 'scripts/**/*.services.test.ts'],
     pool: 'forks',
     // As in vitest.config.ts: Node runs the files as they are, and keeps their compiled code.
     execArgv: TEST_ARGUMENTS,

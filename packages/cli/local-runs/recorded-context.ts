@@ -4,7 +4,23 @@ import { mergedParams } from '@svc/server/agents/job.ts';
 import { causeOf } from '@svc/spec/failure-causes.ts';
 import type { CompiledSpec } from '@svc/spec/schema.ts';
 import type { Client } from '../client/client.ts';
-import type { RecordedContext } from './run-locally.ts';
+
+/** What a try that runs again had from the control plane (python/svc_runtime/testing/recorded_try.py). */
+export type RecordedContext = {
+  try_number: number;
+  max_tries: number;
+  run: Readonly<Record<string, string | null>>;
+  /** Dates of the last successful run before its own. */
+  previous: Readonly<Record<string, string | null>>;
+  /** Null: those of the DAG file. */
+  params: Readonly<Record<string, unknown>> | null;
+  /** Null: those of the DAG file. */
+  limits: { execution_timeout: number | null } | null;
+  /** The events that started the run. */
+  asset_events: readonly object[];
+  /** The timeout that ended the try. Its replay does not wait for that. */
+  timed_out: 'sensor_timeout' | 'execution_timeout' | null;
+};
 
 export async function readContext(
   client: Client,

@@ -7,7 +7,7 @@ import { CliError, EXIT } from '../cli-error.ts';
 import type { Client } from '../client/client.ts';
 import { maskedIn } from './masked-values.ts';
 import { readContext } from './recorded-context.ts';
-import type { RecordedContext } from './run-locally.ts';
+import type { RecordedContext } from './recorded-context.ts';
 
 export type RecordedValue = {
   task_id: string;

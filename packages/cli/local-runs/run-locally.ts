@@ -6,6 +6,7 @@ import { basename, delimiter } from 'node:path';
 import { CliError, messageOf } from '../cli-error.ts';
 import type { CliContext } from '../context.ts';
 import { PYTHON_FOLDER, startPython } from './python-channel.ts';
+import type { RecordedContext } from './recorded-context.ts';
 import type { RecordedValue } from './recorded-try.ts';
 
 export const PROGRAM = 'svc_runtime.testing.program';
@@ -32,23 +33,6 @@ export type LocalOrder = {
   /** Template files of a version by name. */
   files: Readonly<Record<string, string>>;
   recorded: RecordedContext | null;
-};
-
-/** What a try that runs again had from the control plane (python/svc_runtime/testing/recorded_try.py). */
-export type RecordedContext = {
-  try_number: number;
-  max_tries: number;
-  run: Readonly<Record<string, string | null>>;
-  /** Dates of the last successful run before its own. */
-  previous: Readonly<Record<string, string | null>>;
-  /** Null: those of the DAG file. */
-  params: Readonly<Record<string, unknown>> | null;
-  /** Null: those of the DAG file. */
-  limits: { execution_timeout: number | null } | null;
-  /** The events that started the run. */
-  asset_events: readonly object[];
-  /** The timeout that ended the try. Its replay does not wait for that. */
-  timed_out: 'sensor_timeout' | 'execution_timeout' | null;
 };
 
 export type LocalTask = {

@@ -7,7 +7,7 @@ import type { Blueprint } from '../plan/blueprint.ts';
 import { hasRetriesLeft, rowsOfRound } from '../plan/retry-scopes.ts';
 import type { RetryRound } from '../plan/retry-scopes.ts';
 import type { InstanceRow } from '../../db/schema.ts';
-import { hasActive, listWaitingForGroups } from '../sql/group-retries.ts';
+import { hasActive, listWaitingForGroups } from '../sql/waiting-instances.ts';
 import type { RunRef } from '../sql/run-writes.ts';
 import type { RunWork } from './run-work.ts';
 
@@ -43,6 +43,9 @@ export async function findRounds(
     rounds.set(`${round.mapIndex}/${scope.groupId}`, round);
   }
   const found: RetryRound[] = [];
-  for (const round of rounds.values()) if (!(await hasActive(trx, ref, round))) found.push(round);
+  for (const round of rounds.values()) {
+    const instances = { taskIds: round.scope.taskIds, mapIndex: round.mapIndex };
+    if (!(await hasActive(trx, ref, instances))) found.push(round);
+  }
   return found;
 }

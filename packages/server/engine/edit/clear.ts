@@ -11,7 +11,7 @@
 import { isFailure } from '@svc/spec/states.ts';
 import type { SharedDb } from '../../db/database.ts';
 import type { InstanceRow } from '../../db/schema.ts';
-import { stopWaitingForGroups } from '../sql/group-retries.ts';
+import { stopWaitingForGroups } from '../sql/waiting-instances.ts';
 import { moveToCurrentTree } from '../sql/run-edits.ts';
 import type { KeyInRun } from '../sql/run-edits.ts';
 import { lockInstances } from '../sql/run-writes.ts';

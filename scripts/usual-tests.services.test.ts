@@ -1,5 +1,5 @@
 /**
- * The tests that repositories of Airflow users have (usual-tests/): with our wheel in an environment without Airflow, and
+ * The tests that repositories of Airflow users have (packages/testing/airflow/usual-tests): with our wheel in an environment without Airflow, and
  * the same files with Airflow 3.2.2.
  */
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -8,13 +8,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { buildWheel } from '../../../scripts/build-wheel.ts';
-import { IS_NIGHTLY } from '../nightly.ts';
-import { virtualEnvironment } from '../virtual-environment.ts';
-import { wheelEnvironment } from '../wheel-environment.ts';
-import { installAirflow } from './airflow-processes.ts';
+import { installAirflow } from '@svc/testing/airflow/airflow-processes.ts';
+import { IS_NIGHTLY } from '@svc/testing/nightly.ts';
+import { ROOT } from '@svc/testing/paths.ts';
+import { virtualEnvironment } from '@svc/testing/virtual-environment.ts';
+import { wheelEnvironment } from '@svc/testing/wheel-environment.ts';
+import { buildWheel } from './build-wheel.ts';
 
-const REPOSITORY = join(import.meta.dirname, 'usual-tests');
+const REPOSITORY = join(ROOT, 'packages/testing/airflow/usual-tests');
 /** Airflow starts a process or more for each run of dag.test(), so by day it leaves out the whole runs. */
 const BY_DAY = ['tests/test_dag_integrity.py', 'tests/test_operators.py', 'tests/test_structure.py'];
 const PASSED = /^(\d+) passed/m;
