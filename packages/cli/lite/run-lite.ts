@@ -190,7 +190,7 @@ async function bringUp({ context, options, config, directory, running, stop }: S
       user: taskUser,
       interpreters: tools.interpreters,
       outcomes: () => running.workspace?.outcomes(),
-      timeoutMs: early.ui.testTimeoutSeconds * 1_000,
+      timeoutMs: testTimeoutMs(early),
     });
   }
 
@@ -404,6 +404,8 @@ async function startingDefaults(input: {
     ...(await ownAddresses(config, directory)),
   };
 }
+
+const testTimeoutMs = ({ ui }: Config): number => ui.testTimeoutSeconds * 1_000;
 
 /** Reports at the start what the control plane would refuse at the end. */
 function refuseUnbootable(config: Config): void {
