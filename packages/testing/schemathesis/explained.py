@@ -88,6 +88,7 @@ EXPLANATIONS = (
             "delete_workspace_file",
             "rename_workspace_file",
             "compile_workspace_file",
+            "post_workspace_test",
         ),
     ),
     Explanation(

@@ -23,6 +23,7 @@ export async function startContractServer() {
       'executor.type': 'subprocess',
       'logs.dir': join(folder, 'logs'),
       'ui.workspace': DAGS,
+      'ui.airflow_version': '3.2.2', // no document of Airflow 3.2 knows the state `awaiting_input`
       python,
     },
   });

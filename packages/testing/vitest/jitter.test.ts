@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { JITTER_ARGUMENTS, JITTER_LOG_VARIABLE, JITTER_VARIABLE } from '../node-arguments.ts';
 
-/** Sends 40 numbers over a socket, one by one; prints in which order they arrive and what its child sees. */
+/** Sends 200 numbers, so many that a long delay of the stream is certain, over a socket, one by one; prints in which order they arrive and what its child sees. */
 const PROGRAM = `
   import { execFileSync, spawn } from 'node:child_process';
   import { once } from 'node:events';
@@ -16,7 +16,7 @@ const PROGRAM = `
   const socket = connect(server.address().port);
   let text = '';
   socket.setEncoding('utf8').on('data', (data) => (text += data));
-  for (let number = 0; number < 40; number += 1) {
+  for (let number = 0; number < 200; number += 1) {
     socket.write(number + ' ');
     await new Promise((resolve) => setTimeout(resolve, 1));
   }
@@ -35,7 +35,7 @@ it('random delays keep the order of a stream, reach Node processes, and are invi
     const args = [...JITTER_ARGUMENTS, '--input-type=module', '-e', PROGRAM];
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });
     expect(JSON.parse(stdout)).toEqual({
-      text: Array.from({ length: 40 }, (_, number) => `${number} `).join(''),
+      text: Array.from({ length: 200 }, (_, number) => `${number} `).join(''),
       delays: 'true',
       names: [],
     });

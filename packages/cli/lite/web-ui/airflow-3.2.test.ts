@@ -79,7 +79,8 @@ describe('the web UI of Airflow 3.2', () => {
       await tab.settled();
       await tab.pressInDialog({
         button: confirm,
-        open: () => page.getByRole('button', { name: CLEAR }).click(),
+        // The first button is that of the run, the others are those of its tasks.
+        open: () => page.getByRole('button', { name: CLEAR }).first().click(),
         sends: /^POST .*\/clear/,
       });
       const triesOf = async (): Promise<number> => {

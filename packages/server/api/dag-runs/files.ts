@@ -7,7 +7,7 @@ import { MOST_PARTS_ASKED, splitRunTree } from '@svc/proto/code-archive.ts';
 import { findManifest, findTreeOfVersion } from '../../db/bundles/archives.ts';
 import type { TenantDb } from '../../db/database.ts';
 import { findRunKey } from '../../db/task-instances/details.ts';
-import { encodedParts, filesOfManifest, parsePart } from '../../db/bundles/tree-parts.ts';
+import { PART_NAME, encodedParts, filesOfManifest, parsePart } from '../../db/bundles/tree-parts.ts';
 import { databaseOf } from '../../http/access.ts';
 import { ApiError } from '../../http/errors.ts';
 import { Nullable } from '../../http/schemas.ts';
@@ -32,10 +32,10 @@ const Files = Type.Object(
 
 const PartsBody = Type.Object(
   {
-    parts: Type.Array(Type.String({ description: '`<SHA-256 of a file> <number of the part, from 0>`' }), {
-      minItems: 1,
-      maxItems: MOST_PARTS_ASKED,
-    }),
+    parts: Type.Array(
+      Type.String({ pattern: PART_NAME.source, description: '`<SHA-256 of a file> <number of the part, from 0>`' }),
+      { minItems: 1, maxItems: MOST_PARTS_ASKED },
+    ),
   },
   { title: 'DagRunFilePartsBody', additionalProperties: false },
 );
@@ -90,8 +90,7 @@ export function registerRunFiles(app: App, { db }: Services): void {
       const known = found ? filesOfManifest(found.manifest) : new Set<string>();
       const asked = request.body.parts.map((name) => {
         const part = parsePart(name);
-        if (!part) throw new ApiError('invalid_request', 'parts: a part is named "<hash of the file> <number>"');
-        if (!known.has(part.hash)) throw new ApiError('not_found', `the version has no file ${part.hash}`);
+        if (!part || !known.has(part.hash)) throw new ApiError('not_found', `the version has no file ${name}`);
         return part;
       });
       const parts = await encodedParts(scope, asked);

@@ -13,8 +13,10 @@ export const filesOfManifest = (manifest: string): ReadonlySet<string> =>
   new Set((JSON.parse(manifest) as TreeEntry[]).flatMap((entry) => ('file' in entry ? [entry.file] : [])));
 
 /** A part is named `<hash of the file> <number>`. */
+export const PART_NAME = /^([0-9a-f]{64}) ([0-9]{1,6})$/;
+
 export function parsePart(name: string): TreePart | undefined {
-  const [, hash, part] = /^([0-9a-f]{64}) (\d{1,6})$/.exec(name) ?? [];
+  const [, hash, part] = PART_NAME.exec(name) ?? [];
   return hash === undefined ? undefined : { hash, part: Number(part) };
 }
 
