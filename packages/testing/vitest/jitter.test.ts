@@ -6,7 +6,10 @@ import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { JITTER_ARGUMENTS, JITTER_LOG_VARIABLE, JITTER_VARIABLE } from '../node-arguments.ts';
 
-/** Sends 200 numbers, so many that a long delay of the stream is certain, over a socket, one by one; prints in which order they arrive and what its child sees. */
+/**
+ * Sends 200 numbers over a socket, one by one, so that a long delay of the stream is certain. Prints the order in which
+ * they arrive, and what its child sees.
+ */
 const PROGRAM = `
   import { execFileSync, spawn } from 'node:child_process';
   import { once } from 'node:events';

@@ -369,7 +369,7 @@ describe('states of other runs', () => {
 });
 
 describe('the runs before this one', () => {
-  // Hazard: any earlier run is told for the one that was asked for, or the run of another tenant or of a later date.
+  // Hazard: the task receives another run than the one it asked for: of another state, of a later date, of another tenant.
   it('are found by date, state, task and map index', async () => {
     const scoped = harness.db.tenant(harness.tenants.a);
     const runs = { early: 'success', middle: 'failed', late: 'success' } as const;
