@@ -126,7 +126,7 @@ describe('connections that carry nothing any more and stay open', { timeout: 400
     await triggerUntilAccepted('across');
     await untilRunning('across');
     expect(line.silence()).toBeGreaterThan(1);
-    // At once: connections that nobody uses are looked at from time to time, and are given up then.
+    // These requests are sent at once: the pool checks unused connections from time to time and then closes them.
     const asked = Promise.all([told('/api/v2/dags?limit=1'), told('/api/v2/pools'), trigger('refused')]);
     await letEnd('across'); // the agent tells the end of it over what is silent
     await letEnd('after');

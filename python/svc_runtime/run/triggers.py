@@ -54,7 +54,9 @@ class BaseEventTrigger(BaseTrigger):
     @classmethod
     def create_shared_stream_producer(cls, kwargs: dict):
         """A class that overrides this is refused: the triggerer does not confirm events to a broker."""
-        raise NotImplementedError(f"{cls.__name__} must implement create_shared_stream_producer()")
+        raise NotImplementedError(
+            f"{cls.__name__}: create_shared_stream_producer() is not supported; use open_shared_stream()"
+        )
 
     def filter_shared_stream(self, shared_stream):
         """Yields the events of this trigger, made from the raw events of the stream."""

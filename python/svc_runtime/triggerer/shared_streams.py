@@ -59,7 +59,7 @@ class SharedStreams:
         self._streams: dict[Hashable, _Stream] = {}
 
     def events_of(self, trigger) -> Any:
-        """The events of the trigger: of its own run(), or made from the stream that it shares."""
+        """Returns the events of the trigger: from its run(), or from the stream that it shares."""
         key_of = getattr(trigger, "shared_stream_key", None)
         key = key_of() if key_of is not None else None
         if key is None:
